@@ -201,6 +201,11 @@ class RunNotFound(RunError):
 class RunDamaged(RunError):
     """A file of the run is missing, or not as it was written."""
 
+    def __init__(self, message: str, *, remedy: str = "", problem: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.problem = problem
+        """What is wrong with the file, as part of a sentence that names the file itself."""
+
 
 class StoreError(KiwiError):
     """Something about the store that hosts and workers share."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -13,12 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
 from tests.llm.servers import Talk, whole
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
 from kiwiresearch.jobs.queue import JobQueue, JobUpdate, QueueLimits
-from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.store.job_row import JobRow, job_columns
+from kiwiresearch.store.jobs import NEW_JOB, QUEUE_LOCK
+from kiwiresearch.store.store import Store
+from kiwiresearch.store.tables import JOB
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
@@ -133,12 +136,19 @@ def in_store(jobs: JobQueue, job_id: str) -> JobRow:
     return row
 
 
-def an_old_file(folder: Path, job_id: str, wish: ResearchRequest, **changes: object) -> Path:
-    """The file of a job, as they were kept before there was a store."""
-    words = ("story", "problem", "remedy", "asked_at", "started_at", "ended_at")
-    row: dict[str, object] = {"id": job_id, "state": "queued", "wish": request_record(wish), **dict.fromkeys(words, "")}
-    row |= {"turn": 1, "attempt": 0, "pages": 0, "kept": 0, **changes}
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{job_id}.job.json"
-    file.write_text(json.dumps(row), encoding="utf-8")
-    return file
+def put_row(store: Store, row: JobRow) -> None:
+    """Write a job into the store as it is, as somebody else might."""
+    with store.jobs._db.writing(QUEUE_LOCK) as connection:
+        connection.execute(insert(JOB).values({**job_columns(row), **NEW_JOB}))
+
+
+def job_row(job: Job) -> JobRow:
+    """A job as the store has it."""
+    return JobRow(
+        job.id,
+        job.wish.kind,
+        request_record(job.wish),
+        state=job.state,
+        turn=job.turn,
+        told={name: getattr(job, name) for name in ("pages", "kept", "story", "problem", "remedy")},
+    )

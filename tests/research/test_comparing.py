@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,24 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.research.compared_runs import run_over, snapshot, two_snapshots
 
-from kiwiresearch.claims.claim import Claim, Measure
+from kiwiresearch.claims.claim import Claim, Measure, claim_record
 from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims
-from kiwiresearch.diff.run_comparison import ComparedRun, Comparison, compare_runs, read_compared_run
+from kiwiresearch.diff.run_comparison import Comparison, compare_runs, open_compared_run
 from kiwiresearch.errors import RunDamaged, RunNotFound
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.folder import CLAIMS
+from kiwiresearch.runs.run import Manifest, Run
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.similarity import comparable, marked_differences
 from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")
-def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[ComparedRun, ComparedRun]:
+def sides(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Run]:
     """The same task over two snapshots of one book."""
     old, new = two_snapshots(tmp_path_factory.mktemp("snapshots"))
-    return read_compared_run(old), read_compared_run(new)
+    return open_compared_run(old), open_compared_run(new)
 
 
 @pytest.fixture(scope="module")
-def found(sides: tuple[ComparedRun, ComparedRun]) -> Comparison:
+def found(sides: tuple[Run, Run]) -> Comparison:
     return compare_runs(*sides)
 
 
@@ -64,13 +68,13 @@ def test_claims_that_came_and_went_are_told(found: Comparison) -> None:
     assert ["older track" in one.claim.text and one.page_in_both for one in found.gone] == [True]
 
 
-def told_once(side: ComparedRun) -> list[Claim]:
+def told_once(side: Run) -> list[Claim]:
     """Its claims without statements in the words of a sentence that is a claim of another type, too."""
     typed = {claim.quotes[0] for claim in side.claims if claim.type != "statement"}
     return [claim for claim in side.claims if claim.type != "statement" or claim.quotes[0] not in typed]
 
 
-def test_everything_else_is_the_same(found: Comparison, sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_everything_else_is_the_same(found: Comparison, sides: tuple[Run, Run]) -> None:
     """Every claim of both runs is accounted for once, though not one id is the same."""
     old, new = sides
     assert not {claim.id for claim in old.claims} & {claim.id for claim in new.claims}
@@ -85,21 +89,21 @@ def test_sentences_of_the_brief_are_compared_too(found: Comparison) -> None:
     assert found.statements_same > 0
 
 
-def test_a_run_compared_with_itself_is_the_same(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_a_run_compared_with_itself_is_the_same(sides: tuple[Run, Run]) -> None:
     found = compare_runs(sides[0], sides[0])
     assert found.is_same
     assert found.same == len(told_once(sides[0])) < len(sides[0].claims)
     assert [pair.kind for pair in found.books] == ["same"]
 
 
-def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_the_other_way_round_is_the_mirror(found: Comparison, sides: tuple[Run, Run]) -> None:
     """What was new is gone, and each change is told from its other side."""
     back = compare_runs(sides[1], sides[0])
     assert {(one.new.id, one.old.id) for one in back.changed} == {(one.old.id, one.new.id) for one in found.changed}
     assert {one.claim.id for one in back.gone} == {one.claim.id for one in found.new}
 
 
-def test_comparing_is_the_same_every_time(sides: tuple[ComparedRun, ComparedRun], found: Comparison) -> None:
+def test_comparing_is_the_same_every_time(sides: tuple[Run, Run], found: Comparison) -> None:
     assert compare_runs(*sides) == found
 
 
@@ -107,7 +111,7 @@ def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
     """With fewer pages, the claims of the pages that were not read are new, and say that their page is."""
     book = snapshot(tmp_path / "road.zim", "2026-01-01")
     few, many = run_over(book, tmp_path / "few", max_pages=2), run_over(book, tmp_path / "many", max_pages=4)
-    found = compare_runs(read_compared_run(few), read_compared_run(many))
+    found = compare_runs(open_compared_run(few), open_compared_run(many))
     assert [(one.name, one.old, one.new) for one in found.settings] == [("max_pages", 2, 4)]
     assert [pair.kind for pair in found.books] == ["same"]
     assert (found.pages_both, len(found.pages_new), found.pages_gone) == (2, 2, ())
@@ -116,18 +120,19 @@ def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
     assert (found.changed, found.gone) == ((), ())
 
 
-def test_another_book_shares_no_page(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_another_book_shares_no_page(sides: tuple[Run, Run]) -> None:
     """A page of the same path in a book of another name is another page."""
-    other = {**sides[1].manifest, "books": [{**sides[1].manifest["books"][0], "name": "rail_en"}]}
-    found = compare_runs(sides[0], replace(sides[1], manifest=other))
+    other = {**sides[1].manifest.record, "books": [{**sides[1].manifest.record["books"][0], "name": "rail_en"}]}
+    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest(other)))
     assert [pair.kind for pair in found.books] == ["only old", "only new"]
     assert (found.pages_both, found.same, found.changed) == (0, 0, ())
 
 
-def test_two_snapshots_in_one_run_stay_apart(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Run, Run]) -> None:
     """Where one run has both, each book is only itself."""
-    both = {**sides[1].manifest, "books": [*sides[0].manifest["books"], *sides[1].manifest["books"]]}
-    found = compare_runs(sides[0], replace(sides[1], manifest=both))
+    books = [book for side in sides for book in side.manifest.record["books"]]
+    both = {**sides[1].manifest.record, "books": books}
+    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest(both)))
     assert [pair.kind for pair in found.books] == ["same", "only new"]
 
 
@@ -140,11 +145,11 @@ SNAPSHOTS = [
 
 @pytest.mark.parametrize(("old", "old_flavour", "new", "new_flavour"), SNAPSHOTS)
 def test_a_snapshot_is_known_by_another_makers_name(
-    sides: tuple[ComparedRun, ComparedRun], old: str, old_flavour: str, new: str, new_flavour: str
+    sides: tuple[Run, Run], old: str, old_flavour: str, new: str, new_flavour: str
 ) -> None:
     """The day, the selection and the maker are no part of a book's name, and its pages are compared."""
     named = [
-        replace(side, manifest={**side.manifest, "books": [side.manifest["books"][0] | told]})
+        replace(side, manifest=Manifest({**side.manifest.record, "books": [side.manifest.record["books"][0] | told]}))
         for side, told in zip(
             sides, ({"name": old, "flavour": old_flavour}, {"name": new, "flavour": new_flavour}), strict=True
         )
@@ -154,12 +159,12 @@ def test_a_snapshot_is_known_by_another_makers_name(
     assert found.same == compare_runs(*sides).same
 
 
-def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Run, Run]) -> None:
     """A run that has the small and the full selection is compared with each of them."""
-    book = sides[0].manifest["books"][0]
+    book = sides[0].manifest.record["books"][0]
     small, full = {**book, "flavour": "mini"}, {**book, "id": "another", "flavour": "maxi"}
-    newer = {**sides[1].manifest["books"][0], "flavour": "maxi"}
-    old, new = (replace(sides[0], manifest={"books": books}) for books in ([small, full], [newer]))
+    newer = {**sides[1].manifest.record["books"][0], "flavour": "maxi"}
+    old, new = (replace(sides[0], manifest=Manifest({"books": books})) for books in ([small, full], [newer]))
     pairs = compare_runs(old, new).books
     assert [(pair.kind, pair.old and pair.old.flavour) for pair in pairs] == [
         ("only old", "mini"),
@@ -167,7 +172,7 @@ def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[ComparedRun, Com
     ]
 
 
-def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_books_of_the_old_layout_are_compared_with_newer_ones(tmp_path: Path, sides: tuple[Run, Run]) -> None:
     """The 'A/' before the paths of older books, and the '.html' behind them, are no part of a page's name."""
     moved = [
         replace(
@@ -178,7 +183,9 @@ def test_books_of_the_old_layout_are_compared_with_newer_ones(sides: tuple[Compa
         )
         for claim in sides[0].claims
     ]
-    assert compare_runs(replace(sides[0], claims=moved), sides[1]).same == compare_runs(*sides).same
+    old = Path(shutil.copytree(sides[0].path, tmp_path / "old"))
+    (old / CLAIMS).write_text("".join(canonical_json(claim_record(claim)) + "\n" for claim in moved), encoding="utf-8")
+    assert compare_runs(Run.open(old), sides[1]).same == compare_runs(*sides).same
 
 
 @pytest.mark.parametrize("name", ["claims.jsonl", "brief.json"])
@@ -186,12 +193,12 @@ def test_a_damaged_run_is_told(tmp_path: Path, name: str) -> None:
     run = run_over(snapshot(tmp_path / "road.zim", "2026-01-01"), tmp_path / "run", max_pages=1)
     (run / name).write_text("[]\n", encoding="utf-8")
     with pytest.raises(RunDamaged, match="not as it was written"):
-        read_compared_run(run)
+        open_compared_run(run)
     with pytest.raises(RunNotFound):
-        read_compared_run(tmp_path / "nothing")
+        open_compared_run(tmp_path / "nothing")
 
 
-def test_every_claim_is_paired_once(sides: tuple[ComparedRun, ComparedRun]) -> None:
+def test_every_claim_is_paired_once(sides: tuple[Run, Run]) -> None:
     """However the claims are taken together, none is lost and none counted twice."""
     old = [ComparedClaim(n, claim) for n, claim in enumerate(sides[0].claims)]
     new = [ComparedClaim(n, claim) for n, claim in enumerate(sides[1].claims)]
@@ -238,15 +245,13 @@ OTHER_NUMBERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), SAME_NUMBERS)
-def test_a_number_written_otherwise_is_no_other_number(
-    sides: tuple[ComparedRun, ComparedRun], old: str, new: str
-) -> None:
+def test_a_number_written_otherwise_is_no_other_number(sides: tuple[Run, Run], old: str, new: str) -> None:
     """With a hyphen, in another unit, in words, or as two dates where there was a time from one to the other."""
     assert not has_other_numbers(sides[0].claims[0], old, new)
 
 
 @pytest.mark.parametrize(("old", "new"), OTHER_NUMBERS)
-def test_another_number_is_told(sides: tuple[ComparedRun, ComparedRun], old: str, new: str) -> None:
+def test_another_number_is_told(sides: tuple[Run, Run], old: str, new: str) -> None:
     """Another figure, scale, unit, currency, sign, month or era, and figures that change places."""
     assert has_other_numbers(sides[0].claims[0], old, new)
 

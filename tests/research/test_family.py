@@ -118,9 +118,11 @@ def test_whom_a_file_keeps_private_stays_so(a_case: Callable[[str], Case]) -> No
 
 def test_a_table_starts_no_formula() -> None:
     """A name that a spreadsheet would reckon with is written as text."""
-    tree = RedactedTree({"P1": Person("P1", "=cmd|' /C calc'!A0"), "P2": Person("P2", "Ann\nPell")})
+    tree = RedactedTree(
+        {"P1": Person("P1", "=cmd|' /C calc'!A0"), "P2": Person("P2", "Ann\nPell"), "P3": Person("P3", "＝1")}
+    )
     rows = list(csv.DictReader(io.StringIO(people_table(tree))))
-    assert [row["name"] for row in rows] == ["'=cmd|' /C calc'!A0", "Ann Pell"]
+    assert [row["name"] for row in rows] == ["'=cmd|' /C calc'!A0", "Ann Pell", "'＝1"]
 
 
 def test_forms_are_known_by_name() -> None:

@@ -21,7 +21,6 @@ from tests.research.job_tools import (
     Gate,
     a_desk,
     a_wish,
-    an_old_file,
     awaited,
     by_command,
     ended,
@@ -29,6 +28,7 @@ from tests.research.job_tools import (
     in_store,
     jobs_on,
     kinds,
+    put_row,
 )
 
 from kiwiresearch.errors import (
@@ -327,7 +327,6 @@ def test_who_has_some_of_the_books_leaves_the_others(home: Path, sample_zim: Pat
 )
 def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: Path, job_id: str) -> None:
     """An id that is none, or names a file elsewhere, is not found."""
-    an_old_file(tmp_path, "x-1", ResearchRequest("x"))
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
         for question in (jobs.get, jobs.cancel, jobs.resume, jobs.events_after):
             with pytest.raises(RunNotFound):
@@ -338,7 +337,6 @@ def test_no_id_leads_out_of_the_folder(home: Path, sample_zim: Path, tmp_path: P
 def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp_path: Path, kept: str) -> None:
     """A run that was killed before its first page is gone with its job; a folder that holds more stays whole."""
     runs = tmp_path / "runs"
-    an_old_file(runs, "rome-1", ResearchRequest("Rome"), state="interrupted")
     killed = RunWriter.open(runs / "rome-1", "fingerprint", "Rome")
     killed.journal.append({"step": "begun"})
     killed.close()
@@ -346,6 +344,7 @@ def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp
         (runs / "rome-1" / kept).write_text("words")
     before = files(runs / "rome-1")
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
+        put_row(jobs.store, JobRow("rome-1", "research", request_record(ResearchRequest("Rome")), state="interrupted"))
         jobs.remove("rome-1")
         assert [job.id for job in jobs.all()] == []
         assert (runs / "rome-1").exists() == bool(kept)
@@ -357,13 +356,14 @@ def test_a_removed_job_leaves_no_empty_folder_behind(home: Path, sample_zim: Pat
     """A run that was killed at once has made its folder and nothing in it; a link is somebody else's."""
     runs = tmp_path / "runs"
     (tmp_path / "elsewhere").mkdir()
-    for number in (1, 2):
-        an_old_file(runs, f"rome-{number}", ResearchRequest("Rome"), state="interrupted")
-    (runs / "rome-1").mkdir()
+    (runs / "rome-1").mkdir(parents=True)
     (runs / "rome-2").symlink_to(tmp_path / "elsewhere")
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
-        jobs.remove("rome-1")
-        jobs.remove("rome-2")
+        for job_id in ("rome-1", "rome-2"):
+            put_row(
+                jobs.store, JobRow(job_id, "research", request_record(ResearchRequest("Rome")), state="interrupted")
+            )
+            jobs.remove(job_id)
     assert sorted(entry.name for entry in runs.iterdir() if entry.suffix == "") == ["rome-2"]
 
 
@@ -420,38 +420,13 @@ def test_the_end_of_a_users_work_reaches_the_audit(
         assert [(row.user, row.subject) for row in jobs.store.audit.rows()] == [("ada", job.id)]
 
 
-def test_jobs_of_before_are_taken_over_once(home: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Files of jobs become rows as they were; what ran then is in line, and what is no job is left where it is."""
-    runs = tmp_path / "runs"
-    an_old_file(
-        runs, "rome-1", ResearchRequest("Rome", max_pages=3), state="failed", problem="No room.", attempt=2, turn=4
-    )
-    whole = an_old_file(runs, "rome-8", ResearchRequest("Rome"), state="running", turn=5).read_text()
-    (tmp_path / "elsewhere").write_text(whole.replace("rome-8", "rome-2"))
-    (runs / "rome-2.job.json").symlink_to(tmp_path / "elsewhere")
-    (runs / "rome-3.job.json").write_text(whole)
-    (runs / "rome-4.job.json").write_text(whole.replace("rome-8", "rome-4")[:-9])
-    (runs / "rome-5.job.json").write_text(whole.replace("rome-8", "rome-5").replace("running", "lost"))
-    (runs / "rome-6.job.json").write_text("[" * 10_000)
-    (runs / "rome-7").mkdir()
-    for _ in range(2):
-        with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
-            waiting, failed = jobs.all()
-            assert (waiting.id, waiting.state, waiting.turn) == ("rome-8", "queued", 5)
-            assert (failed.id, failed.state, failed.problem, failed.attempt) == ("rome-1", "failed", "No room.", 2)
-            assert failed.wish == ResearchRequest("Rome", max_pages=3)
-    assert sorted(file.name for file in runs.glob("*.job.json")) == [f"rome-{n}.job.json" for n in (2, 3, 4, 5, 6)]
-    with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
-        assert jobs.start(ResearchRequest("Rome")).turn == 6
-
-
 def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, tmp_path: Path) -> None:
     """What others wrote into the store is a job that failed and says why; nothing of the disk goes with it."""
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
         outside = JobRow("../odd-1", "research", request_record(a_wish()))
-        assert jobs.store.jobs.put(outside)
+        put_row(jobs.store, outside)
         odd.append(outside)
         odd.append(jobs.store.jobs.add("odd", "dance", {}))
         assert {job.id for job in jobs.all()} == {row.id for row in odd}

@@ -15,7 +15,6 @@ from tests.research.job_tools import (
     TOPIC,
     Gate,
     a_wish,
-    an_old_file,
     by_command,
     ended,
     files,
@@ -369,14 +368,6 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
         with pytest.raises(JobLost):
             done(order)
         assert not (order.out / "manifest.json").exists()
-
-
-def test_work_of_a_folder_stays_there_when_a_store_is_set(url: str, sample_zim: Path, tmp_path: Path) -> None:
-    """An unfinished run of before, whose steps no store has, is not taken over by one that would begin it anew."""
-    desk = a_host(tmp_path, "here", url)
-    file = an_old_file(desk.folders.state / "runs", "rome-1", ResearchRequest("Rome"), state="running", pages=4)
-    with jobs_on(desk, sample_zim, IDLE) as jobs:
-        assert (jobs.all(), file.is_file()) == ([], True)
 
 
 def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

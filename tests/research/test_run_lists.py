@@ -77,7 +77,7 @@ def test_runs_come_and_go(tmp_path: Path) -> None:
     (tmp_path / "b" / MANIFEST).unlink()
     (tmp_path / "b").rmdir()
     a_run(tmp_path, "b")
-    assert [run.manifest["topic"] for run in runs.all()] == ["Topic b", "Topic c", "Topic d"]
+    assert [run.topic for run in runs.all()] == ["Topic b", "Topic c", "Topic d"]
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -38,9 +38,9 @@ from kiwiresearch.errors import RunNotFound
 from kiwiresearch.evidence import ground as quote_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.read import page_of_text
+from kiwiresearch.runs import run_files as files_module
 from kiwiresearch.runs.folder import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
-from kiwiresearch.verify import ledger as files_module
 from kiwiresearch.verify.claims import FiledClaim, PageEvidence, prove_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
 from kiwiresearch.verify.statements import prove_judgements, prove_statements

@@ -221,13 +221,6 @@ WISHES: list[JobRequest] = [
 ]
 
 
-def test_a_wish_of_an_older_program_is_read() -> None:
-    """A row that was written before a side of the topic could be asked for asks for none."""
-    wish = ResearchRequest("Rome", "walls", max_pages=2)
-    row = {name: value for name, value in request_record(wish).items() if name != "aspect"}
-    assert request_from_record(row) == wish
-
-
 @pytest.mark.parametrize("wish", WISHES, ids=lambda wish: wish.kind)
 def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: JobRequest) -> None:
     """What is written down of a wish, or told to a process, is the wish."""

@@ -22,7 +22,6 @@ def worked_on(store: Store) -> list[str]:
     for number in range(6):
         wish = {"topic": f"Ærø {number}", "nul": "\0", "share": 0.1 + 0.2}
         then(store.jobs.add("x", "research", wish, user=f"u{number % 2}", asked_at=AT))
-    store.jobs.put(store.jobs.all()[0])
     for number, state in enumerate(("done", "failed", "cancelled")):
         job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
         assert job is not None

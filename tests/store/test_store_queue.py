@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -304,19 +303,6 @@ def test_a_removed_job_leaves_nothing(store: Store) -> None:
     assert (store.jobs.all(), store.jobs.events(job.id), store.parts.sizes(job.id)) == ([], [], {})
     with pytest.raises(RunNotFound):
         store.jobs.remove(job.id)
-
-
-def test_jobs_of_before_are_taken_over_as_they_are(store: Store) -> None:
-    """A job of elsewhere keeps its turn, later ones come after it, and none takes the place of another."""
-    old = JobRow("old-4", "research", {"topic": "Old"}, state="failed", turn=40, attempt=2, told={"pages": 3})
-    assert store.jobs.put(old)
-    assert not store.jobs.put(replace(old, state="done"))
-    assert store.jobs.get("old-4") == old
-    assert store.jobs.put(replace(old, id="old-5", state="queued", turn=7))
-    assert store.jobs.add("new", "research", {}).turn == 41
-    assert line(store) == ["old-5", "new-1"]
-    with pytest.raises(BadUsage, match="runs elsewhere"):
-        store.jobs.put(replace(old, id="old-6", state="running"))
 
 
 def test_jobs_are_listed_and_counted_by_user_and_state(store: Store) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.research.job_tools import put_row
 from tests.store.stores import opened
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, heard, running
 
@@ -92,7 +93,7 @@ def test_a_damaged_job_is_told_and_removed(client: httpx2.Client, place: Path) -
     """It is listed for programs and on the desk with what is wrong and what to do; resuming it says so again."""
     [file] = place.rglob("store.sqlite")
     with opened(f"sqlite:///{file}", is_primary=False) as store:
-        assert store.jobs.put(JobRow("torn-1", "research", {}, state="failed", turn=1_000))
+        put_row(store, JobRow("torn-1", "research", {}, state="failed", turn=1_000))
     jobs = {job["id"]: job for job in client.get("/api/research").json()["jobs"]}
     job = jobs["torn-1"]
     assert (job["kind"], job["state"], job["resumable"]) == ("damaged", "failed", False)

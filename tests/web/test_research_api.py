@@ -16,11 +16,12 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 from tests.llm.servers import Told, serving
-from tests.research.job_tools import TOPIC, Gate, an_old_file
+from tests.research.job_tools import TOPIC, Gate, put_row
 from tests.web.running import a_client, a_room, heard, running
 
-from kiwiresearch.jobs.job import Job, ResearchRequest
-from kiwiresearch.jobs.queue import JobQueue, QueueLimits, take_over
+from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import install_problem_responses
 from kiwiresearch.web.runs import router
@@ -213,11 +214,10 @@ def test_a_request_that_makes_no_sense_is_refused(client: httpx2.Client, body: s
 
 def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client, place: Path) -> None:
     """A run that fails says why in words, and where the folder is stays the server's own business."""
-    an_old_file(place / "runs", "rome-1", ResearchRequest("Rome"), state="failed", turn=0)
-    (place / "runs" / "rome-1").mkdir()
+    (place / "runs" / "rome-1").mkdir(parents=True)
     (place / "runs" / "rome-1" / "letter.txt").write_text("dear reader")
     store = store_of(open_workspace({"KIWIRESEARCH_HOME": str(place / "home")}))
-    take_over(place / "runs", store)
+    put_row(store, JobRow("rome-1", "research", request_record(ResearchRequest("Rome")), state="failed"))
     url = "/api/research/rome-1"
     assert client.post(f"{url}/resume").status_code == 202
     lines = streamed(client, f"{url}/events")

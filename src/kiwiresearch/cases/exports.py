@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 from kiwiresearch.errors import BadUsage
+from kiwiresearch.text.display import inert_cell
 from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ COLUMNS = (
     "children",
     "sources",
 )
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet reckon with a cell instead of showing it."""
 
 
 def checked_form(name: str) -> ExportForm:
@@ -94,7 +93,7 @@ def people_table(tree: RedactedTree) -> str:
     rows = csv.writer(out, lineterminator="\r\n")
     rows.writerow(COLUMNS)
     for person in sorted(tree.persons):
-        rows.writerow(_cell(value) for value in _row(tree, person))
+        rows.writerow(inert_cell(" ".join(value.split())) for value in _row(tree, person))
     return out.getvalue()
 
 
@@ -117,8 +116,3 @@ def _row(tree: RedactedTree, one: PersonId) -> tuple[str, ...]:
         " ".join(tree.children(one)),
         " ".join(urls),
     )
-
-
-def _cell(text: str) -> str:
-    plain = " ".join(text.split())
-    return f"'{plain}" if plain.startswith(FORMULAS) else plain

@@ -13,8 +13,8 @@ from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.claims.page_claims import PageClaims
-    from kiwiresearch.diff.pairs import BookEdition
     from kiwiresearch.diff.snapshots import SnapshotDiff
+    from kiwiresearch.runs.run_files import BookEdition
 
 
 def claims(
@@ -109,9 +109,9 @@ def conflicts(
         raise typer.Exit(each_pair(pairs))
     from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import contradiction_list
-    from kiwiresearch.runs.run import contradictions_of
+    from kiwiresearch.runs.run import Run, contradictions_of
 
-    found = contradictions_of(folder_of(run or ""))
+    found = contradictions_of(Run.open(folder_of(run or "")))
     if json:
         output.document({"run": run, "conflicts": [one.record() for one in found]})
     else:
@@ -160,9 +160,9 @@ def compare(
     from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import comparison
     from kiwiresearch.diff.run_comparison import compare_runs as compared
-    from kiwiresearch.diff.run_comparison import comparison_record, differences, read_compared_run
+    from kiwiresearch.diff.run_comparison import comparison_record, differences, open_compared_run
 
-    found = compared(read_compared_run(folder_of(old)), read_compared_run(folder_of(new)))
+    found = compared(open_compared_run(folder_of(old)), open_compared_run(folder_of(new)))
     if json:
         output.document({"old": old, "new": new} | comparison_record(found, differences(found)))
     else:

@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.words import comparison_words
+from kiwiresearch.runs.run_files import BookEdition
 from kiwiresearch.text.number_words import number_words
 from kiwiresearch.text.similarity import comparable, compared_words, sequence_similarity, without_figures
 from kiwiresearch.zim.archive import EntryRef
@@ -29,32 +30,12 @@ PageKey = tuple[BookKey, str]
 
 
 @dataclass(frozen=True, slots=True)
-class BookEdition:
-    """A book as a manifest names it."""
-
-    id: str
-    name: str
-    title: str
-    date: str
-    flavour: str
-    language: str
-
-
-@dataclass(frozen=True, slots=True)
 class BookPair:
     """A book in both runs, in two snapshots, or in one of them only."""
 
     kind: Literal["same", "snapshot", "only old", "only new"]
     old: BookEdition | None
     new: BookEdition | None
-
-
-def books_in_manifest(manifest: Mapping[str, Any]) -> list[BookEdition]:
-    """The books that a manifest names."""
-    rows = manifest.get("books")
-    names = ("id", "name", "title", "date", "flavour", "language")
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return [BookEdition(*(str(row.get(name) or "") for name in names)) for row in found]
 
 
 def book_keys(old: Sequence[BookEdition], new: Sequence[BookEdition]) -> dict[str, BookKey]:

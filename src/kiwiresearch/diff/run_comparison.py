@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from kiwiresearch.brief.brief import Brief, BriefSource, brief_from_record
-from kiwiresearch.claims.claim import Claim, claim_from_record
+from kiwiresearch.brief.brief import Brief, BriefSource
+from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.claim import claim_record as claim_record
 from kiwiresearch.diff.pairs import (
     BookKey,
@@ -20,28 +20,17 @@ from kiwiresearch.diff.pairs import (
     PageKey,
     book_keys,
     book_pairs,
-    books_in_manifest,
     describe_change,
     page_key,
     pair_claims,
 )
-from kiwiresearch.errors import KiwiError, RunDamaged
-from kiwiresearch.runs.folder import read_manifest
+from kiwiresearch.errors import RunDamaged
+from kiwiresearch.runs.run import Manifest, Run
 from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
 from kiwiresearch.zim.archive import EntryRef
 
 COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
 """What a manifest tells of a run beside its settings and its books."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedRun:
-    """A finished run as it is compared."""
-
-    id: str
-    manifest: Mapping[str, Any]
-    claims: Sequence[Claim]
-    brief: Brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +85,9 @@ class Comparison:
         return not (self.changed or self.new or self.gone or self.statements_new or self.statements_gone)
 
 
-def compare_runs(old: ComparedRun, new: ComparedRun) -> Comparison:
+def compare_runs(old: Run, new: Run) -> Comparison:
     """What became of a run's claims in another; the same runs give the same comparison."""
-    keys = book_keys(books_in_manifest(old.manifest), books_in_manifest(new.manifest))
+    keys = book_keys(old.books, new.books)
     pages = [_by_page([one.ref for one in side.brief.sources.pages], keys) for side in (old, new)]
     same, changed, gone, fresh = 0, [], [], []
     claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
@@ -111,7 +100,7 @@ def compare_runs(old: ComparedRun, new: ComparedRun) -> Comparison:
     said = [_statements(side.brief) for side in (old, new)]
     return Comparison(
         settings=_settings(old.manifest, new.manifest),
-        books=book_pairs(books_in_manifest(old.manifest), books_in_manifest(new.manifest), keys),
+        books=book_pairs(old.books, new.books, keys),
         pages_gone=tuple(one for one in old.brief.sources.pages if page_key(one.ref, keys) not in pages[1]),
         pages_new=tuple(one for one in new.brief.sources.pages if page_key(one.ref, keys) not in pages[0]),
         pages_both=len(pages[0].keys() & pages[1].keys()),
@@ -125,18 +114,16 @@ def compare_runs(old: ComparedRun, new: ComparedRun) -> Comparison:
     )
 
 
-def read_compared_run(folder: Path) -> ComparedRun:
-    """The finished run in a folder."""
-    manifest = read_manifest(folder)
+def open_compared_run(folder: Path) -> Run:
+    """The finished run in a folder, of which all can be read that is compared."""
+    run = Run.open(folder)
     try:
-        with (folder / "claims.jsonl").open(encoding="utf-8", newline="\n") as stream:
-            claims = [claim_from_record(json.loads(line)) for line in stream]
-        brief = brief_from_record(json.loads((folder / "brief.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, KiwiError) as problem:
+        _ = run.claims, run.brief
+    except RunDamaged as problem:
         raise RunDamaged(
             f"The run in {str(folder)!r} is not as it was written.", remedy="Research the topic again."
         ) from problem
-    return ComparedRun(folder.name, manifest, claims, brief)
+    return run
 
 
 def _by_page(refs: Sequence[EntryRef], keys: Mapping[str, BookKey]) -> dict[PageKey, EntryRef]:
@@ -160,18 +147,16 @@ def _statements(brief: Brief) -> dict[str, OneSidedStatement]:
     return {comparable(one.text): OneSidedStatement(one.text, one.claims) for one in reversed(brief.statements())}
 
 
-def _settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[SettingChange, ...]:
+def _settings(old: Manifest, new: Manifest) -> tuple[SettingChange, ...]:
     sides = [
-        {name: _json_safe(one.get(name)) for name in COMPARED_FIELDS} | _flat(one.get("settings")) for one in (old, new)
+        {name: _json_safe(one.record.get(name)) for name in COMPARED_FIELDS} | _flat(one.settings) for one in (old, new)
     ]
     names = dict.fromkeys([*sides[0], *sides[1]])
     rows = [SettingChange(name, sides[0].get(name), sides[1].get(name)) for name in names]
     return tuple(row for row in rows if row.old != row.new)
 
 
-def _flat(values: Any, before: str = "") -> dict[str, Any]:
-    if not isinstance(values, dict):
-        return {}
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in sorted(values.items()):
         found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": _json_safe(value)}

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.diff.pairs import BookEdition
 from kiwiresearch.errors import BookDamaged
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
+from kiwiresearch.runs.run_files import BookEdition
 from kiwiresearch.zim.paths import find_path
 from kiwiresearch.zim.policy import Policy, hidden_at, with_policy
 

@@ -30,9 +30,10 @@ from kiwiresearch.diff.pages import (
     removed_pages,
     renamed_page,
 )
-from kiwiresearch.diff.pairs import BookEdition, book_keys
+from kiwiresearch.diff.pairs import book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
+from kiwiresearch.runs.run_files import BookEdition
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace

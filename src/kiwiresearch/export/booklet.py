@@ -28,8 +28,9 @@ from kiwiresearch.export.brief_files import (
     with_inner_links,
 )
 from kiwiresearch.export.citations import CitedSource, cited_sources
-from kiwiresearch.export.findings import RunFindings, SourcePage
+from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.runs.notes import Note
+from kiwiresearch.runs.run import RunPage
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 
@@ -51,21 +52,19 @@ def language_of(code: str) -> str:
     return two_letter_code(three_letter_code(code))
 
 
-def section_names(page: SourcePage) -> dict[str, str]:
+def section_names(page: RunPage) -> dict[str, str]:
     """The name of each section on its leaf, by the anchor that citations of it have."""
     anchors = dict.fromkeys(percent(claim.anchor, errors="replace") for claim in page.claims)
     return {anchor: f"section-{number}" for number, anchor in enumerate(anchors, start=1) if anchor}
 
 
-def source_page_body(
-    page: SourcePage, pages: Sequence[SourcePage], notes: NotesOn, address: Callable[[int], str]
-) -> str:
+def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, address: Callable[[int], str]) -> str:
     """The leaf as markup; it links to the leaves of the pages that this one links to."""
     edition = f", edition of {escaped(page.book.date)}" if page.book.date else ""
     lines = [
         f'<h1 dir="auto">{escaped(page.title)}</h1>',
         f'<p class="origin">A page of <cite dir="auto">{escaped(page.book_title)}</cite>{edition}.</p>',
-        *_remarks(page.notes),
+        *_remarks(notes.get(str(page.source.ref), ())),
     ]
     lines += _claims(page, notes) if page.claims else [NO_CLAIMS]
     if page.leads_to:
@@ -77,7 +76,7 @@ def source_page_body(
     return "\n".join([*lines, *_origin(page)])
 
 
-def _origin(page: SourcePage) -> Iterator[str]:
+def _origin(page: RunPage) -> Iterator[str]:
     source = page.source
     yield "<h2>Where it comes from</h2>"
     yield f'<p class="origin">ZIM file {escaped(str(page.book.id))}, path {escaped(source.ref.path)}.</p>'
@@ -92,7 +91,7 @@ SAFE = ":/?#[]@!$&'()*+,;=%~"
 """Signs that mean something in an address, or are escaped already."""
 
 
-def _claims(page: SourcePage, notes: NotesOn) -> Iterator[str]:
+def _claims(page: RunPage, notes: NotesOn) -> Iterator[str]:
     names = section_names(page)
     lang = language_of(page.book.language)
     spoken = f' lang="{escape(lang)}" dir="auto"' if lang else ' dir="auto"'
@@ -167,7 +166,7 @@ def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
     if findings.notes:
         body = _directed(blocks_in_html(_raised(note_blocks(findings, inside=True))))
         yield BookletPage(NOTES, HEADING, html_links(body, address))
-    notes = findings.notes_on_claims
+    notes = findings.notes_by_target
     for page in findings.pages:
         yield BookletPage(
             page_name(page.number), one_line(page.title), source_page_body(page, findings.pages, notes, address)

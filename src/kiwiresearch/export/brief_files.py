@@ -22,9 +22,10 @@ from kiwiresearch.document.model import (
     Span,
     line_of,
 )
-from kiwiresearch.export.findings import RunFindings, SourcePage
+from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.graphs import Value, table
 from kiwiresearch.runs.notes import Note, TargetKind
+from kiwiresearch.runs.run import RunPage
 
 INNER_ADDRESS = "zim://inside/"
 CLAIM_ANCHOR = "claim:"
@@ -89,7 +90,7 @@ def note_paragraph(note: Note, place: str = "") -> Sentences:
 def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind, str], str]:
     """Where the pages are that notes are about, and the claims."""
     found: dict[tuple[TargetKind, str], str] = {}
-    noted = findings.notes_on_claims
+    noted = findings.notes_by_target
     for page in findings.pages:
         found["page", str(page.source.ref)] = inner_address(page.number) if inside else page.source.url
         for claim in page.claims:
@@ -177,16 +178,16 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def claim_table(findings: RunFindings) -> str:
     """One row for each claim, page by page."""
-    notes = {target: [note_as_text(note) for note in some] for target, some in findings.notes_on_claims.items()}
+    notes = {target: [note_as_text(note) for note in some] for target, some in findings.notes_by_target.items()}
     return BYTE_ORDER_MARK + table(COLUMNS, (row for page in findings.pages for row in _claim_rows(page, notes)))
 
 
-def _claim_rows(page: SourcePage, notes: Mapping[str, Sequence[str]]) -> Iterator[Sequence[Value]]:
+def _claim_rows(page: RunPage, notes: Mapping[str, Sequence[str]]) -> Iterator[Sequence[Value]]:
     for claim in page.claims:
         yield _claim_row(page, claim, "\n".join(notes.get(claim.id, ())))
 
 
-def _claim_row(page: SourcePage, claim: Claim, notes: str) -> Sequence[Value]:
+def _claim_row(page: RunPage, claim: Claim, notes: str) -> Sequence[Value]:
     first, *others = claim.quotes
     return (
         claim.id,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kiwiresearch.document.model import SCHEMES, safe_address
-from kiwiresearch.export.findings import DATE, RunFindings, title_of_book
+from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.run import title_of_book
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 

@@ -14,9 +14,10 @@ from kiwiresearch import system
 from kiwiresearch.document.html import escaped
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, one_line
-from kiwiresearch.export.findings import RunFindings, title_of_book
+from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, zip_files
-from kiwiresearch.export.run_files import xml_safe
+from kiwiresearch.runs.run import title_of_book
+from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 from kiwiresearch.workspace.places import folder_name
 from kiwiresearch.zim.build import NewPage

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from kiwiresearch.errors import BadUsage, CannotWrite
+from kiwiresearch.errors import BadUsage, CannotWrite, RunDamaged, RunNotFound
 from kiwiresearch.export.brief_files import brief_in_html, brief_in_markdown, claim_table
 from kiwiresearch.export.citations import bibtex, csl, ris
 from kiwiresearch.export.ebooks import epub, zim
@@ -18,8 +18,10 @@ from kiwiresearch.export.findings import RunFindings, read_findings
 from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, page_table
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
-from kiwiresearch.export.run_files import RunGraph, read_run_graph, xml_safe
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.folder import BRIEF, CLAIMS, GRAPH, MANIFEST
+from kiwiresearch.runs.run import Run
+from kiwiresearch.runs.run_files import RunGraph, xml_safe
 from kiwiresearch.system import write_atomically
 
 
@@ -30,21 +32,23 @@ class ExportFormat:
     readers: str
     names: tuple[str, ...]
     """Of its files, unless the user says otherwise; the first alone where the rest depends on the run."""
-    make: Callable[[Path], Iterable[ExportedFile]]
+    make: Callable[[Run], Iterable[ExportedFile]]
+    reads: tuple[str, ...] = (BRIEF, CLAIMS)
+    """The files of a run that it cannot do without."""
     is_folder: bool = False
     """Whether it makes many files that belong into a folder of their own."""
 
 
 def _of_graph(readers: str, files: Mapping[str, Callable[[RunGraph], str]]) -> ExportFormat:
-    def make(run: Path) -> Iterable[ExportedFile]:
-        graph = read_run_graph(run)
+    def make(run: Run) -> Iterable[ExportedFile]:
+        graph = run.graph
         return [ExportedFile(name, _bytes(write(graph))) for name, write in files.items()]
 
-    return ExportFormat(readers, tuple(files), make)
+    return ExportFormat(readers, tuple(files), make, (GRAPH,))
 
 
 def _of_findings(readers: str, name: str, write: Callable[[RunFindings], str | bytes]) -> ExportFormat:
-    def make(run: Path) -> Iterable[ExportedFile]:
+    def make(run: Run) -> Iterable[ExportedFile]:
         made = write(read_findings(run))
         return [ExportedFile(name, _bytes(made) if isinstance(made, str) else made)]
 
@@ -86,9 +90,37 @@ def format_named(name: str) -> ExportFormat:
     return FORMATS[name]
 
 
-def make_files(run: Path, to: str) -> tuple[ExportedFile, ...]:
-    """The files of a finished run in one of the FORMATS; nothing is written anywhere."""
-    return tuple(format_named(to).make(run))
+def make_files(folder: Path, to: str) -> tuple[ExportedFile, ...]:
+    """The files of the finished run in a folder in one of the FORMATS; nothing is written anywhere."""
+    form = format_named(to)
+    _check_folder(folder, form.reads)
+    return tuple(form.make(Run.open(folder)))
+
+
+NAME_IT = "Name the folder that a run has written."
+
+
+def _check_folder(run: Path, needed: Sequence[str]) -> None:
+    """Refuse what is no folder of a finished run, or has lost one of the files that are needed."""
+    try:
+        is_folder, exists = run.is_dir(), run.exists()
+        found = {name for name in (MANIFEST, GRAPH, BRIEF, CLAIMS) if is_folder and (run / name).exists()}
+    except OSError as problem:
+        raise RunNotFound(f"The folder {str(run)!r} cannot be opened: {problem.strerror}.") from problem
+    if not exists:
+        raise RunNotFound(f"There is no folder {str(run)!r}.", remedy=NAME_IT)
+    if not is_folder:
+        raise RunNotFound(f"{str(run)!r} is not a folder.", remedy=NAME_IT)
+    if not found:
+        raise RunNotFound(f"The folder {str(run)!r} holds no run.", remedy=NAME_IT)
+    if MANIFEST not in found:
+        raise RunNotFound(
+            f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
+            remedy="Start it once more: it goes on where it stopped.",
+        )
+    for name in needed:
+        if name not in found:
+            raise RunDamaged(f"The run in {str(run)!r} has lost its {name!r}.", remedy="Research the topic again.")
 
 
 RECORD = ".kiwiresearch-export.json"

@@ -11,7 +11,8 @@ from operator import attrgetter
 from typing import Generic, Literal, TypeVar
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kiwiresearch.export.run_files import RunGraph, RunGraphLink, RunGraphPage
+from kiwiresearch.runs.run_files import RunGraph, RunGraphLink, RunGraphPage
+from kiwiresearch.text.display import inert_cell
 
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -190,9 +191,6 @@ def _bookmark(root: Element, page: RunGraphPage) -> None:
     SubElement(mark, "url").text = f"/{page.path}"
 
 
-FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
-"""How a text begins that a spreadsheet would compute; some take the wide signs of Asian keyboards too."""
-
 BACKSLASHES = re.compile(r'\\+(?="|\Z)')
 
 
@@ -235,4 +233,4 @@ def _cell(value: Value) -> str:
         return spelled(value)
     # for Gephi a backslash before a quote hides the quote, and with it the end of the cell
     text = BACKSLASHES.sub(r"\g<0> ", value)
-    return f"'{text}" if FORMULA.match(text) else text
+    return inert_cell(text)

@@ -22,10 +22,11 @@ from kiwiresearch.export.brief_files import (
     note_lines,
     with_inner_links,
 )
-from kiwiresearch.export.findings import RunFindings, SourcePage, title_of_book
+from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, unique_file_names
-from kiwiresearch.export.run_files import xml_safe
 from kiwiresearch.runs.notes import Note
+from kiwiresearch.runs.run import RunPage, title_of_book
+from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.places import folder_name
 
@@ -86,15 +87,15 @@ def block_name(claim: str) -> str:
     return claim[:LONGEST_ID]
 
 
-def page_note(page: SourcePage, names: Sequence[str], notes: Mapping[str, Sequence[Note]], topic_tag: str) -> str:
+def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[Note]], topic_tag: str) -> str:
     """The whole note."""
     lines = [f"# {escaped_words(page.title)}", ""]
     if page.source.opening:
         lines += [f"> {escaped_words(page.source.opening)}", ""]
     if page.source.why:
         lines += [f"*Taken because:* {escaped_words(page.source.why)}", ""]
-    lines += [_remark(note) for note in page.notes]
-    lines += [""] if page.notes else []
+    remarks = [_remark(note) for note in notes.get(str(page.source.ref), ())]
+    lines += [*remarks, ""] if remarks else []
     lines += ["## Claims", "", *_claims(page, notes)]
     if page.leads_to:
         lines += ["", "## Links to", ""]
@@ -102,7 +103,7 @@ def page_note(page: SourcePage, names: Sequence[str], notes: Mapping[str, Sequen
     return _page_head(page, topic_tag) + "\n".join(lines) + "\n"
 
 
-def _page_head(page: SourcePage, topic_tag: str) -> str:
+def _page_head(page: RunPage, topic_tag: str) -> str:
     return (
         front_matter(
             {
@@ -122,7 +123,7 @@ def _page_head(page: SourcePage, topic_tag: str) -> str:
     )
 
 
-def _claims(page: SourcePage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
+def _claims(page: RunPage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
     if not page.claims:
         yield "No claim was read from this page."
     seen: set[str] = set()
@@ -167,7 +168,7 @@ def obsidian(findings: RunFindings) -> Iterator[ExportedFile]:
     if findings.notes:
         document = Document(HEADING, note_blocks(findings, inside=True)[1:])
         yield _file(NOTES, _linked(findings, names, "notes", document))
-    notes = findings.notes_on_claims
+    notes = findings.notes_by_target
     for page, name in zip(findings.pages, names, strict=True):
         yield _file(f"{PAGES}/{name}", page_note(page, names, notes, _topic_tag(findings)))
 
@@ -212,7 +213,7 @@ def _linked(findings: RunFindings, names: list[str], kind: str, document: Docume
     return _note_head(findings, kind) + _words_escaped(markdown_links(markdown(document), address))
 
 
-def _headings(page: SourcePage) -> dict[str, str]:
+def _headings(page: RunPage) -> dict[str, str]:
     """The headings of a page by the anchors of citations: those whose signs Obsidian finds again in a link."""
     found = {percent(claim.anchor, errors="replace"): claim.section for claim in page.claims}
     return {anchor: heading for anchor, heading in found.items() if PLAIN_HEADING.fullmatch(heading)}

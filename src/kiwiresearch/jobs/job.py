@@ -287,41 +287,14 @@ def request_from_record(row: Any) -> JobRequest:
         strategy=None if row["strategy"] is None else str(row["strategy"]),
         books=tuple(str(book) for book in row["books"]),
         critic=bool(row["critic"]),
-        model=bool(row.get("model", True)),
-        aspect=str(row.get("aspect", "")),
+        model=bool(row["model"]),
+        aspect=str(row["aspect"]),
         **numbers,
     )
 
 
 NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
 """What a job tells of itself."""
-
-
-def told_of(job: Job) -> dict[str, Any]:
-    return {name: getattr(job, name) for name in (*NUMBERS, *WORDS)}
-
-
-def row_of(job: Job) -> JobRow:
-    """A job of before, as the store keeps it."""
-    from kiwiresearch.store.job_row import JobRow
-
-    return JobRow(
-        id=job.id,
-        kind=job.wish.kind,
-        wish=request_record(job.wish),
-        user=job.user,
-        priority=job.priority,
-        state=job.state,
-        turn=job.turn,
-        attempt=job.attempt,
-        asked_at=job.asked_at,
-        started_at=job.started_at,
-        ended_at=job.ended_at,
-        told=told_of(job),
-        worker="",
-        stop_wanted=False,
-        losses=(),
-    )
 
 
 def job_from_row(row: JobRow) -> Job:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
 from kiwiresearch.errors import (
@@ -27,20 +25,16 @@ from kiwiresearch.errors import (
 from kiwiresearch.jobs.assignment import JobAssignment, JobBooks, exists
 from kiwiresearch.jobs.job import (
     JOB_KINDS,
-    JOB_STATES,
     NO_EVENTS_SEEN,
     BulkRequest,
     FamilyRequest,
     Job,
     JobEvent,
     JobRequest,
-    JobState,
     QuestionsRequest,
     UnreadableRequest,
     checked_request,
     job_from_row,
-    request_from_record,
-    row_of,
 )
 from kiwiresearch.jobs.leases import Listeners, WorkerLock
 from kiwiresearch.jobs.worker import GRACE_S, MAX_RUNNING, Worker, WorkerContext
@@ -63,7 +57,7 @@ from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.peer import MissingBooks
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.store import Store
+    pass
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
@@ -76,52 +70,6 @@ def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
     if not any(isinstance(one, FamilyRequest) and (one.case, one.upload) == same for one in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
             cases.place(wish.case).drop_file(wish.upload)
-
-
-SUFFIX = ".job.json"
-TAKEN = ".job.json.taken"
-"""What their names end in afterwards: nothing that somebody asked for is thrown away."""
-
-
-def take_over(folder: Path, store: Store) -> None:
-    """Put the jobs of a folder into the store, as they are; files that are no jobs stay where they are."""
-    found = sorted(_jobs(folder), key=lambda job: (job.turn, job.id))
-    if not found:
-        return
-    with contextlib.suppress(StoreError):  # another time, then
-        for job in found:
-            store.jobs.put(row_of(job))
-            with contextlib.suppress(OSError):
-                (folder / f"{job.id}{SUFFIX}").replace(folder / f"{job.id}{TAKEN}")
-                (folder / f".{job.id}.lock").unlink(missing_ok=True)
-
-
-def _jobs(folder: Path) -> Iterator[Job]:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            job_id = entry.name.removesuffix(SUFFIX)
-            if job_id != entry.name and is_job_id(job_id) and entry.is_file(follow_symlinks=False):
-                job = _read(Path(entry.path))
-                if job is not None and job.id == job_id:
-                    yield job
-
-
-def _read(file: Path) -> Job | None:
-    try:
-        return _job_of(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-
-
-def _job_of(row: Any) -> Job:
-    if row["state"] not in JOB_STATES:
-        raise ValueError(f"no state of a job: {row['state']!r}")
-    known: dict[str, Any] = {name: int(row[name]) for name in ("turn", "attempt", "pages", "kept")}
-    for name in ("id", "story", "problem", "remedy", "asked_at", "started_at", "ended_at"):
-        known[name] = str(row[name])
-    # What ran when its server ended goes on by itself.
-    state: JobState = "queued" if row["state"] == "running" else row["state"]
-    return Job(wish=request_from_record(row["wish"]), state=state, **known)
 
 
 MAX_QUEUED = 100
@@ -181,8 +129,6 @@ class JobQueue:
         self._listeners = Listeners()
         self._starting = threading.RLock()
         self._is_closed = False
-        if not self.store.is_primary:  # their steps are in folders of this host, where such a store would not look
-            take_over(self.folder, self.store)
         self._kinds = kinds
         self._worker = self._new_worker(say) if self._limits.running else None
 

@@ -16,10 +16,10 @@ from kiwiresearch.errors import FolderInUse, LeaseLost, NotOffered, StoreUnreach
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, QuestionsRequest, ResearchRequest, research_task
 from kiwiresearch.jobs.process import JobOrder
-from kiwiresearch.runs.folder import MANIFEST, PARTS, STEPS, WORK_FOLDER, FolderLock, read_manifest
+from kiwiresearch.runs.folder import MANIFEST, PARTS, STEPS, TIMINGS, WORK_FOLDER, FolderLock, read_manifest
 from kiwiresearch.runs.journal import GrowingFile, reporting_write_errors
 from kiwiresearch.runs.progress import step_event
-from kiwiresearch.runs.research import TIMINGS, Research, RunProgress
+from kiwiresearch.runs.research import Research, RunProgress
 from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.asker import Asker, answer_row

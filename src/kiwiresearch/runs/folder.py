@@ -36,6 +36,9 @@ def seal_of(record: Mapping[str, Any]) -> str:
 
 
 MANIFEST = "manifest.json"
+BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
+PICTURES = "pictures.json"
+REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 WORK_FOLDER = ".journal"
 """The folder inside a run's folder that holds the work as long as the run goes on."""
 

@@ -28,7 +28,18 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
-from kiwiresearch.runs.folder import append_lines, sealed
+from kiwiresearch.runs.folder import (
+    BRIEF,
+    CORPUS,
+    GRAPH,
+    LOG,
+    PICTURES,
+    REPORT,
+    REPORT_PAGE,
+    TIMINGS,
+    append_lines,
+    sealed,
+)
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.display import printable
@@ -38,10 +49,6 @@ from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked
 from kiwiresearch.workspace.settings import Settings
 from kiwiresearch.zim.archive import Book, EntryRef
 from kiwiresearch.zim.peer import MissingBooks
-
-REPORT = "report.md"
-PICTURES = "pictures.json"
-TIMINGS = "timings.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +184,7 @@ class Research:
         self._resume_without_title_index(out)
         with RunWriter.open(out, self.fingerprint, topic) as folder:
             if folder.state == "finished":
-                return RunOutcome(out, topic, _count_lines(out / "corpus.jsonl"), "was finished")
+                return RunOutcome(out, topic, _count_lines(out / CORPUS), "was finished")
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
             gathered = ClaimCollector(folder, reader, self._finder.model_pages)
@@ -265,11 +272,11 @@ class Research:
         log = (*crawl_log(state, titles), *self._left_out(), *gathered.log())
         pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
         return pictures | {
-            "graph.json": graph_text(crawl_graph(state, self._url)),
-            "run.log": "\n".join(map(_one_line, log)) + "\n",
-            "brief.json": canonical_json(brief_record(brief), indent=1) + "\n",
+            GRAPH: graph_text(crawl_graph(state, self._url)),
+            LOG: "\n".join(map(_one_line, log)) + "\n",
+            BRIEF: canonical_json(brief_record(brief), indent=1) + "\n",
             REPORT: markdown(report(brief)),
-            "report.html": report_page(brief, made.images),
+            REPORT_PAGE: report_page(brief, made.images),
         }
 
     def _left_out(self) -> Iterator[str]:

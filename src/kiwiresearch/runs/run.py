@@ -2,41 +2,163 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from kiwiresearch.brief.brief import Brief, DisputeView, brief_from_record
-from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.errors import KiwiError, RunDamaged, RunError, RunNotFound
-from kiwiresearch.runs.folder import MANIFEST, read_manifest
-from kiwiresearch.runs.research import TIMINGS
-from kiwiresearch.workspace.file_cache import FileCache, FileStamp, file_stamp
+from kiwiresearch.brief.brief import Brief, BriefSource, DisputeView, Images, SourceBook
+from kiwiresearch.claims.claim import Claim, ClaimType
+from kiwiresearch.errors import RunDamaged, RunError, RunNotFound
+from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, PICTURES, TIMINGS, read_manifest
+from kiwiresearch.runs.notes import Notes, read_notes
+from kiwiresearch.runs.run_files import (
+    BookEdition,
+    RunGraph,
+    damaged,
+    page_text,
+    read_brief,
+    read_claims,
+    read_graph,
+    read_images,
+)
+from kiwiresearch.workspace.file_cache import FileCache, FileStamp, RecentFiles, file_stamp
+from kiwiresearch.zim.archive import EntryRef
 
 if TYPE_CHECKING:
     from kiwiresearch.runs.store_copy import StoredRuns
     from kiwiresearch.store.runs import NoteLines
 
-CLAIMS = "claims.jsonl"
+T = TypeVar("T")
+
+RECENT_FILES = RecentFiles()
+"""One for all who read runs in this process: they read the same files."""
 
 
 @dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a run was made from and what came out; a field that was edited into something else reads as empty."""
+
+    record: Mapping[str, Any]
+
+    @property
+    def topic(self) -> str:
+        return self._text("topic")
+
+    @property
+    def focus(self) -> str:
+        return self._text("focus")
+
+    @property
+    def aspect(self) -> str:
+        """The side of the topic that was asked for; empty where only the topic was."""
+        return self._text("aspect")
+
+    @property
+    def version(self) -> str:
+        return self._text("version")
+
+    @property
+    def fingerprint(self) -> str:
+        return self._text("fingerprint")
+
+    @property
+    def model(self) -> str:
+        """The model that took part; empty of a run by rules alone."""
+        return self._text("model")
+
+    @property
+    def policy(self) -> str:
+        """The mark of the policy under which it was made; empty where there was none."""
+        return self._text("policy")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the crawl was set to."""
+        found = self.record.get("settings")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def page_count(self) -> int:
+        return self._count("pages")
+
+    @property
+    def claim_count(self) -> int:
+        return self._count("claims")
+
+    @property
+    def outputs(self) -> Mapping[str, Mapping[str, Any]]:
+        """Size and hash of each file, by its name."""
+        found: Mapping[str, Mapping[str, Any]] = self.record["outputs"]
+        return found
+
+    @property
+    def book_records(self) -> list[dict[str, Any]]:
+        """What it says of each book."""
+        rows = self.record.get("books")
+        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+    @property
+    def books(self) -> tuple[BookEdition, ...]:
+        names = [field.name for field in fields(BookEdition)]
+        return tuple(BookEdition(*(str(row.get(name) or "") for name in names)) for row in self.book_records)
+
+    def _text(self, name: str) -> str:
+        return str(self.record.get(name) or "")
+
+    def _count(self, name: str) -> int:
+        value = self.record.get(name)
+        return value if isinstance(value, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A page that the run has read, with all that it claims."""
+
+    number: int
+    """Its place in the run, from 1."""
+    source: BriefSource
+    book: SourceBook
+    claims: tuple[Claim, ...]
+    leads_to: tuple[int, ...]
+    """The numbers of the pages that it links to."""
+
+    @property
+    def title(self) -> str:
+        return " ".join(self.source.title.split()) or self.source.ref.path
+
+    @property
+    def book_title(self) -> str:
+        return title_of_book(self.book)
+
+
+def title_of_book(book: SourceBook) -> str:
+    return book.title or book.name or str(book.id)
+
+
+@dataclass(frozen=True)
 class Run:
-    """A run as its manifest tells it."""
+    """A finished run: its manifest, and its files as values; RunDamaged for a file that is not as it was written.
+
+    A file is read when it is first asked for, and again only when it has changed.
+    """
 
     id: str
     path: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     stored: StoredRuns | None = field(default=None, compare=False, repr=False)
-    """Where its files are brought from, if it lives in the store."""
+    """Where its files are downloaded from, if it lives in the store."""
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The finished run in a folder; RunNotFound where there is none."""
+        return cls(path.name, path, Manifest(read_manifest(path)))
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files of the run that are there."""
-        names = {*self.manifest["outputs"], MANIFEST, TIMINGS}
+        names = {*self.manifest.outputs, MANIFEST, TIMINGS}
         in_store = self.stored.names(self.id) if self.stored is not None else ()
         return tuple(sorted(name for name in names if name in in_store or _is_plain(self.path / name)))
 
@@ -55,6 +177,84 @@ class Run:
             self.stored.download(self.id)
         return self.path / name
 
+    @property
+    def topic(self) -> str:
+        return self.manifest.topic
+
+    @property
+    def books(self) -> tuple[BookEdition, ...]:
+        return self.manifest.books
+
+    def language_of(self, book: str) -> str:
+        """The language of a book of the run."""
+        return next((one.language for one in self.books if one.id == book), "")
+
+    @property
+    def brief(self) -> Brief:
+        """The brief, which fits its pages, books and claims."""
+        return self._read(BRIEF, read_brief)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """All claims, in the order of the run's pages."""
+        return self._read(CLAIMS, read_claims)
+
+    @property
+    def graph(self) -> RunGraph:
+        """All pages that were read or left, and the links between them."""
+        return self._read(GRAPH, read_graph)
+
+    @property
+    def images(self) -> Images:
+        """The pictures that the brief shows, by their hashes."""
+        pictures = self.brief.pictures
+        images = self._read(PICTURES, read_images) if pictures else {}
+        if any(picture.sha256 not in images for picture in pictures):
+            raise damaged(self.path / PICTURES, f"it lacks a picture that {BRIEF!r} names")
+        return images
+
+    @property
+    def notes(self) -> Notes:
+        """What people wrote beside it, as it is now."""
+        return read_notes(self.path)
+
+    @property
+    def pages(self) -> tuple[RunPage, ...]:
+        """The pages that were read, in their order."""
+        sources = self.brief.sources
+        books = {book.id: book for book in sources.books}
+        claims: dict[EntryRef, list[Claim]] = {source.ref: [] for source in sources.pages}
+        for number, claim in enumerate(self.claims, start=1):
+            if claim.ref not in claims:
+                raise damaged(self.path / CLAIMS, f"claim {number} is of a page that {BRIEF!r} does not list")
+            claims[claim.ref].append(claim)
+        links: dict[int, set[int]] = {}
+        for start, end in sources.links:
+            links.setdefault(start, set()).add(end)
+        return tuple(
+            RunPage(
+                number=number,
+                source=source,
+                book=books[source.ref.book],
+                claims=tuple(claims[source.ref]),
+                leads_to=tuple(end + 1 for end in sorted(links.get(number - 1, ()))),
+            )
+            for number, source in enumerate(sources.pages, start=1)
+        )
+
+    def text_of(self, ref: EntryRef) -> str:
+        """The text of a page as the run has read it; empty where it has not."""
+        return page_text(self.path / CORPUS, ref)
+
+    def _read(self, name: str, read: Callable[[Path], T]) -> T:
+        if self.stored is not None:
+            self.stored.download(self.id)
+        file = self.path / name
+        try:
+            return RECENT_FILES.get(file, read)
+        except OSError:
+            return read(file)  # which says why it cannot be read
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimFilter:
@@ -66,12 +266,12 @@ class ClaimFilter:
     hedged: bool | None = None
     min_confidence: float = 0.0
 
-    def fits(self, row: Mapping[str, Any]) -> bool:
+    def fits(self, claim: Claim) -> bool:
         return (
-            (self.type is None or row["claim_type"] == self.type)
-            and (not self.page or self.page == row["path"] or self.page.casefold() == row["page_title"].casefold())
-            and (self.hedged is None or bool(row["hedging"]) == self.hedged)
-            and row["confidence"] >= self.min_confidence
+            (self.type is None or claim.type == self.type)
+            and (not self.page or self.page == claim.ref.path or self.page.casefold() == claim.page_title.casefold())
+            and (self.hedged is None or bool(claim.hedges) == self.hedged)
+            and claim.confidence >= self.min_confidence
         )
 
 
@@ -79,7 +279,7 @@ class ClaimFilter:
 class ClaimsPage:
     """Some of the claims that were wanted, and how many there are of them in all."""
 
-    rows: tuple[Mapping[str, Any], ...]
+    claims: tuple[Claim, ...]
     total: int
 
 
@@ -110,19 +310,14 @@ class Runs:
     def claims(self, run_id: str, wish: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimsPage:
         """Claims of a run in the order of its pages."""
         run = self.get(run_id)
-        fitting: list[Mapping[str, Any]] = []
-        total = 0
+        run.file(CLAIMS)
         try:
-            for row in _rows(run.file(CLAIMS)):
-                if wish.fits(row):
-                    if offset <= total < offset + limit:
-                        fitting.append(row)
-                    total += 1
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
+            fitting = [claim for claim in run.claims if wish.fits(claim)]
+        except RunDamaged as problem:
             raise RunDamaged(
                 f"The claims of the run {run_id!r} are not as they were written.", remedy="Do the run again."
             ) from problem
-        return ClaimsPage(tuple(fitting), total)
+        return ClaimsPage(tuple(fitting[offset : offset + limit]), len(fitting))
 
     def _names(self) -> list[str]:
         try:
@@ -144,15 +339,9 @@ class Runs:
     def _run(self, name: str) -> Run | None:
         try:
             kept = self._kept if self._kept is not None and self._kept.names(name) else None
-            return Run(name, self._folder / name, read_manifest(self._folder / name), kept)
+            return Run(name, self._folder / name, Manifest(read_manifest(self._folder / name)), kept)
         except RunError:
             return None
-
-
-def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    with file.open(encoding="utf-8", newline="\n") as stream:
-        for line in stream:
-            yield json.loads(line)
 
 
 def _is_plain(file: Path) -> bool:
@@ -164,10 +353,6 @@ def _is_plain(file: Path) -> bool:
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(map(repr, names)) or "none"
-
-
-BRIEF = "brief.json"
-MAX_BYTES = 2**29
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +379,15 @@ class RunContradiction:
         return {"about": self.about, "kind": self.kind, "why": self.why, "sides": sides}
 
 
-def contradictions_of(folder: Path) -> tuple[RunContradiction, ...]:
+def contradictions_of(run: Run) -> tuple[RunContradiction, ...]:
     """The disagreements of a run, in the order of its brief."""
-    brief = _brief(folder)
+    try:
+        brief = run.brief
+    except RunDamaged as problem:
+        raise RunDamaged(
+            f"The file {str(run.path / BRIEF)!r} cannot be read: {problem.problem}.",
+            remedy="Do the run again in another folder.",
+        ) from problem
     found = []
     for dispute in brief.disputes:
         kind, _, why = dispute.kind.partition(": ")
@@ -209,17 +400,3 @@ def contradictions_of(folder: Path) -> tuple[RunContradiction, ...]:
 def _side(view: DisputeView, brief: Brief) -> ContradictionSide:
     claim = brief.claims[view.statement.claims[0]]
     return ContradictionSide(view.statement.text, claim.quotes[0].text, claim.citation.words, claim.id)
-
-
-def _brief(folder: Path) -> Brief:
-    read_manifest(folder)
-    file = folder / BRIEF
-    try:
-        if file.is_file() and file.stat().st_size <= MAX_BYTES:
-            return brief_from_record(json.loads(file.read_text(encoding="utf-8")))
-        problem = "there is no such file, or it is too large"
-    except OSError as trouble:
-        problem = str(trouble.strerror)
-    except (KiwiError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        problem = "it is not as a run writes it"
-    raise RunDamaged(f"The file {str(file)!r} cannot be read: {problem}.", remedy="Do the run again in another folder.")

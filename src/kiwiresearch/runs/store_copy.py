@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kiwiresearch.errors import CannotWrite, RunError, StoreUnreachable
-from kiwiresearch.runs.folder import MANIFEST, WORK_FOLDER, file_digest, read_manifest, remove_work, take_lock
+from kiwiresearch.runs.folder import MANIFEST, TIMINGS, WORK_FOLDER, file_digest, read_manifest, remove_work, take_lock
 from kiwiresearch.runs.journal import reporting_write_errors
 from kiwiresearch.runs.note_file import LOCK, NOTES, download_notes
-from kiwiresearch.runs.research import TIMINGS
 from kiwiresearch.system import write_atomically, write_pieces_atomically
 from kiwiresearch.workspace.places import ANSWERS, UNFINISHED_ANSWERS, is_job_id
 

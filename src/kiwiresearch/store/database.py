@@ -128,13 +128,6 @@ def next_number(db: Database, connection: Connection, name: str) -> int:
     return int(connection.execute(counted.returning(COUNTER.c.value)).scalar_one())
 
 
-def raise_counter(db: Database, connection: Connection, name: str, least: int) -> None:
-    """Let the next number be larger than `least`."""
-    first = db.insert(COUNTER).values(name=name, value=least)
-    larger = {"value": first.excluded.value}
-    connection.execute(first.on_conflict_do_update(index_elements=["name"], set_=larger, where=COUNTER.c.value < least))
-
-
 def unused_id(connection: Connection, name: str, is_taken: Callable[[str], bool]) -> str:
     """The first "name-N" that nobody has."""
     used: set[str] = set()

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_,
 
 from kiwiresearch.errors import BadUsage, FolderTaken, StoreDamaged
 from kiwiresearch.store import job_row
-from kiwiresearch.store.database import Database, next_number, raise_counter, unused_id
+from kiwiresearch.store.database import Database, next_number, unused_id
 from kiwiresearch.store.job_row import (
     ENDED,
     OPEN,
@@ -213,15 +213,6 @@ class Jobs:
             )
             connection.execute(insert(JOB).values({**job_columns(row), **NEW_JOB}))
         return row
-
-    def put(self, row: JobRow) -> bool:
-        """Take over a job of elsewhere as it is; False if its id is taken. It must not be running."""
-        if row.state == "running":
-            raise BadUsage(f"The job {row.id!r} runs elsewhere.", remedy="Wait until it has ended.")
-        with self._db.writing(QUEUE_LOCK) as connection:
-            raise_counter(self._db, connection, "turn", row.turn)
-            put = self._db.insert(JOB).values({**job_columns(row), **NEW_JOB}).on_conflict_do_nothing()
-            return connection.execute(put.returning(JOB.c.id)).one_or_none() is not None
 
     def get(self, job_id: str) -> JobRow | None:
         with self._db.reading() as connection:

@@ -56,3 +56,12 @@ def _at_start(found: re.Match[str]) -> str:
 def count_of(number: int, one: str, many: str = "") -> str:
     """'1 person', '3 people'; without a form for many it is the one with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
+"""How a text begins that a spreadsheet would compute; some take the wide signs of Asian keyboards too."""
+
+
+def inert_cell(text: str) -> str:
+    """A text that a spreadsheet shows: an apostrophe stands before what it would compute."""
+    return f"'{text}" if FORMULA.match(text) else text

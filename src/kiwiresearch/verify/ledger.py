@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,14 +12,26 @@ from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.runs.folder import MANIFEST, SEAL, read_manifest, seal_of
+from kiwiresearch.runs.folder import (
+    BRIEF,
+    CLAIMS,
+    CORPUS,
+    GRAPH,
+    LOG,
+    MANIFEST,
+    REPORT,
+    REPORT_PAGE,
+    SEAL,
+    TIMINGS,
+    seal_of,
+)
+from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.run_files import MALFORMED, file_content, json_value
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.library import Shelf
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
-MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
-"""What reading a record can raise that somebody has edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,49 +135,46 @@ class Location:
             self.fail(f"{what} ({' '.join(told.split())})")
 
 
-BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
-PICTURES = "pictures.json"
-REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 OUTPUTS = (BRIEF, CLAIMS, CORPUS, GRAPH, REPORT, REPORT_PAGE, LOG)
 BY_MODEL = "claims_by_model"
 NOT_MADE_FROM = frozenset(
     {"fingerprint", "outputs", "understood", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL}
 )
 """Fields of a manifest that tell what came out; all others tell what the run was made from."""
-MAX_BYTES = 2**29
-"""No file of a run is larger, and none is read that is."""
 
 
-def prove_manifest(folder: Path, ledger: Ledger) -> dict[str, Any] | None:
+def prove_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
     """The manifest, as it stands; None if it cannot be read. Without one there is no run, which is an error."""
-    try:
-        raw = _content(folder / MANIFEST) if (folder / MANIFEST).is_file() else b""
-        if isinstance(raw, str):
-            ledger.fail(MANIFEST, raw)
+    file = folder / MANIFEST
+    raw = b""
+    if file.is_file():
+        content = _content(file, ledger)
+        if content is None:
             return None
-        manifest = read_manifest(folder)
+        raw = content
+    try:
+        manifest = Run.open(folder).manifest
     except RunDamaged:
         ledger.fail(MANIFEST, "it is not as a run writes it")
         return None
     with ledger.proving("files"):
-        _prove_document(MANIFEST, manifest, raw, ledger)
-        made_from = {name: value for name, value in manifest.items() if name not in NOT_MADE_FROM}
+        _prove_document(MANIFEST, manifest.record, raw, ledger)
+        made_from = {name: value for name, value in manifest.record.items() if name not in NOT_MADE_FROM}
         told = canonical_json(made_from).encode("utf-8", "replace")
-        if manifest["fingerprint"] != "sha256:" + sha256(told).hexdigest()[:32]:
+        if manifest.fingerprint != "sha256:" + sha256(told).hexdigest()[:32]:
             ledger.fail(MANIFEST, "its fingerprint is not that of the topic, settings and books it names")
     return manifest
 
 
-def prove_files(folder: Path, manifest: Mapping[str, Any], ledger: Ledger) -> dict[str, bytes]:
+def prove_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, bytes]:
     """The outputs that can be read, each held against its size and hash."""
-    outputs: Mapping[str, Mapping[str, Any]] = manifest["outputs"]
+    outputs = manifest.outputs
     for name in sorted(set(OUTPUTS) - set(outputs)):
         ledger.fail(MANIFEST, f"it does not name the output {name!r}")
     found = {}
     for name in sorted({*OUTPUTS, *outputs}):
-        raw = _content(folder / name)
-        if isinstance(raw, str):
-            ledger.fail(name, raw)
+        raw = _content(folder / name, ledger)
+        if raw is None:
             continue
         found[name] = raw
         if name in outputs:
@@ -175,22 +183,21 @@ def prove_files(folder: Path, manifest: Mapping[str, Any], ledger: Ledger) -> di
     return found
 
 
-def prove_timings(folder: Path, manifest: Mapping[str, Any], ledger: Ledger) -> None:
+def prove_timings(folder: Path, manifest: Manifest, ledger: Ledger) -> None:
     """The timings say nothing of the topic, but nobody shall have edited them either."""
-    raw = _content(folder / TIMINGS)
-    if isinstance(raw, str):
-        ledger.fail(TIMINGS, raw)
+    raw = _content(folder / TIMINGS, ledger)
+    if raw is None:
         return
     with ledger.at(TIMINGS).catching_malformed("it is not as a run writes it"), ledger.proving("files"):
         timings = json_document(raw)
         _prove_document(TIMINGS, timings, raw, ledger)
-        if len(timings["seconds_by_page"]) + timings["pages_kept"] != manifest.get("pages"):
+        if len(timings["seconds_by_page"]) + timings["pages_kept"] != manifest.record.get("pages"):
             ledger.fail(TIMINGS, "it does not tell of as many pages as the manifest")
 
 
 def json_document(raw: bytes) -> dict[str, Any]:
     """A JSON object; ValueError for anything else."""
-    found = json.loads(raw.decode("utf-8"), parse_constant=_no_number)
+    found = json_value(raw)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 (what reads it knows one error)
     return found
@@ -221,17 +228,13 @@ def canonical_bytes(value: Any) -> bytes:
     return canonical_json(value).encode("utf-8", "replace")
 
 
-def _content(file: Path) -> bytes | str:
-    """The bytes of a file, or why they cannot be had."""
+def _content(file: Path, ledger: Ledger) -> bytes | None:
+    """The bytes of a file; None where they cannot be had, which has failed."""
     try:
-        if not file.is_file():  # a pipe would never end
-            return "it is no file" if file.exists() or file.is_symlink() else "it is missing"
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            return f"it has {size:,} bytes, which is more than a run writes"
-        return file.read_bytes()
-    except OSError as problem:
-        return f"it cannot be read: {problem.strerror}"
+        return file_content(file)
+    except RunDamaged as problem:
+        ledger.fail(file.name, problem.problem)
+        return None
 
 
 def _prove_output(name: str, raw: bytes, told: Mapping[str, Any], ledger: Ledger) -> None:
@@ -251,10 +254,6 @@ def _prove_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Led
         ledger.fail(name, "it was changed: it is not written as a run writes it")
 
 
-def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no number")
-
-
 REMEDY = "Put it on your shelf with 'kiwiresearch books add', or name it with --book, and verify again."
 
 
@@ -269,14 +268,16 @@ class VerifiedBook:
     archive: Archive | None
 
 
-def manifest_books(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+def manifest_books(manifest: Manifest) -> list[dict[str, Any]]:
     """What a manifest says of its books; nothing where it was edited into something else."""
-    books = manifest.get("books")
-    rows = [row for row in books if isinstance(row, dict)] if isinstance(books, list) else []
-    return [row for row in rows if all(isinstance(row.get(name), str) for name in ("id", "name", "language"))]
+    return [
+        row
+        for row in manifest.book_records
+        if all(isinstance(row.get(name), str) for name in ("id", "name", "language"))
+    ]
 
 
-def open_books(manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledger) -> dict[BookId, VerifiedBook]:
+def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId, VerifiedBook]:
     """The books of a run; one that is not there has failed, and what can be proved without it is."""
     found = {}
     for row in manifest_books(manifest):

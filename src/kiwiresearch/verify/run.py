@@ -13,17 +13,12 @@ from kiwiresearch.claims import claim as claims
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.runs.folder import MANIFEST, read_manifest
+from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE
+from kiwiresearch.runs.run import Manifest, Run
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
 from kiwiresearch.verify.ledger import (
-    BRIEF,
     BY_MODEL,
-    CLAIMS,
-    CORPUS,
-    GRAPH,
-    REPORT,
-    REPORT_PAGE,
     Ledger,
     Location,
     Verification,
@@ -54,11 +49,9 @@ from kiwiresearch.zim.library import ListedBook, Shelf
 MAX_SUGGESTED = 10
 
 
-def prove_understanding(
-    brief: Brief, manifest: Mapping[str, Any], books: Mapping[BookId, VerifiedBook], ledger: Ledger
-) -> None:
+def prove_understanding(brief: Brief, manifest: Manifest, books: Mapping[BookId, VerifiedBook], ledger: Ledger) -> None:
     """The brief is about what the manifest says, and that can be what the topic means in these books."""
-    understood = manifest.get("understood")
+    understood = manifest.record.get("understood")
     if not isinstance(understood, dict):
         ledger.fail(MANIFEST, "it does not say how the topic was understood")
         return
@@ -78,11 +71,11 @@ def prove_understanding(
 
 
 def _faults(
-    understood: Mapping[str, Any], manifest: Mapping[str, Any], titles: set[str], archives: Sequence[Archive | None]
+    understood: Mapping[str, Any], manifest: Manifest, titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
     """What the topic cannot mean; `titles` are those of the pages that were read."""
-    head, aspect, asked = understood["head"], understood["aspect"], manifest.get("aspect")
-    in_topic = _words(manifest["topic"], understood["read_as"])
+    head, aspect, asked = understood["head"], understood["aspect"], manifest.record.get("aspect")
+    in_topic = _words(manifest.record["topic"], understood["read_as"])
     if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
         yield f"the topic is understood as {head!r:.80}, which is neither a page of its books nor in the topic"
     if asked and aspect != asked:
@@ -139,23 +132,25 @@ def prove_brief(
 
 def prove_sources(
     brief: Brief,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     books: Mapping[BookId, VerifiedBook],
     pages: Sequence[VerifiedPage],
     ledger: Ledger,
 ) -> None:
     """What the brief says of its topic, its books and its pages is what manifest and corpus say."""
     spot = ledger.at(BRIEF)
-    if brief.topic != manifest.get("topic"):
-        spot.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.get('topic')!r:.80}")
+    if brief.topic != manifest.record.get("topic"):
+        spot.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.record.get('topic')!r:.80}")
     prove_understanding(brief, manifest, books, ledger)
     noted = [{name: getattr(book, name) for name in NOTED} for book in brief.sources.books]
     if noted != [{name: row.get(name) for name in NOTED} for row in manifest_books(manifest)]:
         spot.fail("its books are not described as in the manifest")
     settings = dict(brief.sources.settings)
     for name, field in (("fingerprint", "fingerprint"), ("kiwiresearch", "version")):
-        if settings.get(name) != manifest.get(field):
-            spot.fail(f"its {field} is {settings.get(name)!r:.80}, the manifest's is {manifest.get(field)!r:.80}")
+        if settings.get(name) != manifest.record.get(field):
+            spot.fail(
+                f"its {field} is {settings.get(name)!r:.80}, the manifest's is {manifest.record.get(field)!r:.80}"
+            )
     with spot.catching_malformed("its pages cannot be compared with corpus.jsonl"):
         _prove_pages(brief, books, pages, spot)
 
@@ -219,17 +214,17 @@ def verify_run(folder: Path, shelf: Shelf) -> Verification:
     return ledger.result(folder)
 
 
-def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledger) -> None:
+def _prove(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> None:
     files = prove_files(folder, manifest, ledger)
     prove_timings(folder, manifest, ledger)
-    again = manifest.get("version") == __version__
+    again = manifest.record.get("version") == __version__
     books = open_books(manifest, shelf, ledger)
     filed = read_filed_claims(files.get(CLAIMS, b""), ledger)
-    pages = prove_pages(files, books, filed, ledger, again=again, with_model=BY_MODEL in manifest)
+    pages = prove_pages(files, books, filed, ledger, again=again, with_model=BY_MODEL in manifest.record)
     for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
         count = files.get(file, b"").count(b"\n")
-        if manifest.get(name) != count:
-            ledger.fail(MANIFEST, f"it tells of {manifest.get(name)!r} {name}, and {file} has {count:,}")
+        if manifest.record.get(name) != count:
+            ledger.fail(MANIFEST, f"it tells of {manifest.record.get(name)!r} {name}, and {file} has {count:,}")
     if GRAPH in files:
         prove_graph(files[GRAPH], pages, ledger)
     if BRIEF in files:
@@ -239,7 +234,7 @@ def _prove(folder: Path, manifest: Mapping[str, Any], shelf: Shelf, ledger: Ledg
             prove_contexts(brief, pages, ledger, again=again)
             prove_sources(brief, manifest, books, pages, ledger)
             images = prove_pictures(files, brief, books, pages, ledger, again=again)
-            prove_reports(files, brief, images, "" if again else str(manifest.get("version"))[:40], ledger)
+            prove_reports(files, brief, images, "" if again else str(manifest.record.get("version"))[:40], ledger)
 
 
 def shelf_for(folder: Path, desk: Workspace, wanted: Sequence[str] = ()) -> Shelf:
@@ -250,10 +245,10 @@ def shelf_for(folder: Path, desk: Workspace, wanted: Sequence[str] = ()) -> Shel
     is_shared = bool(desk.settings.store.strip())
     books: list[ListedBook] = [*named, *(shelf_of(desk).books if is_shared else desk.shelf_file.books())]
     try:
-        told = manifest_books(read_manifest(folder))
+        of_run = Run.open(folder).books
     except RunError:  # what is wrong with it is told when it is proved
-        told = []
+        of_run = ()
     known = {book.id for book in books}
-    if any(row["name"] == METADATA["Name"] and row["id"] not in known for row in told):
+    if any(book.name == METADATA["Name"] and book.id not in known for book in of_run):
         books.append(desk.sample())
     return Shelf(list(dict.fromkeys(books)), desk.opener)

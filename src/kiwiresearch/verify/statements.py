@@ -14,8 +14,9 @@ from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.ids import BookId
+from kiwiresearch.runs.folder import BRIEF
 from kiwiresearch.text.words import fold
-from kiwiresearch.verify.ledger import BRIEF, Ledger
+from kiwiresearch.verify.ledger import Ledger
 from kiwiresearch.zim.archive import EntryRef
 
 

@@ -225,24 +225,19 @@ def run_url(run_id: str) -> str:
 
 def run_record(run: Run) -> dict[str, Any]:
     """What a client sees of a run."""
-    told, url = run.manifest, run_url(run.id)
-    books = [book for book in told.get("books") or () if isinstance(book, dict)]
+    manifest, url = run.manifest, run_url(run.id)
     return {
         "id": run.id,
-        "topic": str(told.get("topic", "")),
-        "focus": str(told.get("focus", "")),
-        "aspect": str(told.get("aspect", "")),
-        "version": str(told.get("version", "")),
-        "fingerprint": str(told["fingerprint"]),
-        "pages": _int_or_zero(told.get("pages")),
-        "claims": _int_or_zero(told.get("claims")),
-        "books": [{key: str(book.get(key, "")) for key in RunBook.model_fields} for book in books],
+        "topic": manifest.topic,
+        "focus": manifest.focus,
+        "aspect": manifest.aspect,
+        "version": manifest.version,
+        "fingerprint": manifest.fingerprint,
+        "pages": manifest.page_count,
+        "claims": manifest.claim_count,
+        "books": [{key: getattr(book, key) for key in RunBook.model_fields} for book in run.books],
         "files": {name: f"{url}/files/{quote(name)}" for name in run.files},
     }
-
-
-def _int_or_zero(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 RETRY_AFTER_S = 60.0

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import MAX_REASON, MAX_TARGET, Note, NoteOpinion, TargetKind, Verdict, read_notes
+from kiwiresearch.runs.notes import MAX_REASON, MAX_TARGET, Note, NoteOpinion, TargetKind, Verdict
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import named_target, rewrite_note, set_removed, write_note
@@ -113,7 +113,7 @@ def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     @routes.get("", response_class=Json, responses={200: {"model": NotesReply}})
     def notes(run_id: RunId) -> Response:
         """The notes on a run."""
-        found = read_notes(runs.get(run_id).run.path)
+        found = runs.get(run_id).notes
         rows = {"notes": _records(found.notes), "gone": _records(found.gone)}
         return Json({"run": run_id, "damaged": list(found.damaged)} | rows)
 

@@ -16,7 +16,7 @@ from sse_starlette import ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.ask.settings import Mode
-from kiwiresearch.claims.claim import ClaimType
+from kiwiresearch.claims.claim import ClaimType, claim_record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.export.exporter import FORMATS
 from kiwiresearch.ids import canonical_json
@@ -190,7 +190,7 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         wish = ClaimFilter(type, page, hedged, min_confidence)
         found = runs.claims(run_id, wish, limit=limit, offset=offset)
         shown = {"run": run_id, "total": found.total, "offset": offset, "limit": limit}
-        return Json(shown | {"claims": list(found.rows)})
+        return Json(shown | {"claims": [claim_record(claim) for claim in found.claims]})
 
 
 async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncGenerator[ServerSentEvent, None]:

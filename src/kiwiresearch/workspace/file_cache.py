@@ -1,11 +1,14 @@
-"""The parsed contents of small files, cached until the files change."""
+"""The parsed contents of files, cached until the files change."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -41,3 +44,35 @@ class FileCache(Generic[T]):
     def forget(self, name: str) -> None:
         """A file is being written by ourselves, perhaps faster than its time tells."""
         self._known.pop(name, None)
+
+
+MAX_RECENT = 24
+
+
+class RecentFiles:
+    """The parsed contents of the few files that were read last, wherever they are."""
+
+    def __init__(self, most: int = MAX_RECENT) -> None:
+        self._most = most
+        self._known: OrderedDict[tuple[Path, str], tuple[FileStamp, Any]] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def get(self, file: Path, read: Callable[[Path], T]) -> T:
+        """What `read` makes of the file, called again only when the file has changed.
+
+        `read` is a function of a module, and nobody changes what it returns.
+        """
+        key, stamp = (file, f"{read.__module__}.{read.__qualname__}"), file_stamp(file.stat())
+        with self._changing:
+            known = self._known.get(key)
+            if known is not None and known[0] == stamp:
+                self._known.move_to_end(key)
+                found: T = known[1]
+                return found
+        made = read(file)
+        with self._changing:
+            self._known[key] = stamp, made
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return made

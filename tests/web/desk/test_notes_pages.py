@@ -71,7 +71,7 @@ def test_a_note_on_a_claim_leads_back_to_where_it_was_written(noted: ARun) -> No
 def test_a_note_on_a_page_and_on_the_run(noted: ARun) -> None:
     """The page is named by its title, also where only its name was sent."""
     page = frame(noted).pages[0]
-    assert send(noted, kind="page", target=str(page.ref), verdict="agree").status_code == 303
+    assert send(noted, kind="page", target=str(page.source.ref), verdict="agree").status_code == 303
     assert send(noted, kind="run", verdict="correct", correction="So", reason="Because").status_code == 303
     assert [(note.target.kind, note.about) for note in there(noted).notes] == [
         ("page", page.title),
@@ -259,5 +259,5 @@ def test_targets_lead_to_where_they_are_read(a_run: ARun) -> None:
     run = frame(a_run)
     claim, page = run.claims[0], run.pages[0]
     assert claim_target(run, claim).url == run.claim_url(claim.id)
-    assert page_target(run, page.ref).url == run.page_url(page.ref)
-    assert page_target(run, page.ref).words == page.title
+    assert page_target(run, page.source.ref).url == run.page_url(page.source.ref)
+    assert page_target(run, page.source.ref).words == page.title

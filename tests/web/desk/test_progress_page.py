@@ -12,11 +12,11 @@ import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.llm.servers import Told, serving
-from tests.research.job_tools import TOPIC, Gate
+from tests.research.job_tools import TOPIC, Gate, job_row, put_row
 from tests.web.desk.conftest import first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 
-from kiwiresearch.jobs.job import FamilyRequest, Job, JobRequest, ResearchRequest, row_of
+from kiwiresearch.jobs.job import FamilyRequest, Job, JobRequest, ResearchRequest
 from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
 from kiwiresearch.workspace.places import runs_folder
@@ -108,7 +108,7 @@ def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store])
     """It has no pages of its own: its page says how it stands and leads to the family."""
     browser, store = before
     job = Job("family-1", FamilyRequest("5f0c9a3be812"), state="failed", turn=1, pages=3)
-    store.jobs.put(row_of(replace(job, problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.")))
+    put_row(store, job_row(replace(job, problem="The disk '/srv/x/disk' is <full>.", remedy="Make room.")))
     page = browser.get("/research/family-1").text
     assert "3 steps" in text(page, ".status")
     assert text(page, ".problem") == "The disk 'disk' is <full>. Make room."
@@ -153,7 +153,7 @@ def test_work_that_took_pages_is_not_removed(before: tuple[httpx2.Client, Store]
     wished: tuple[tuple[JobRequest, int], ...] = ((ResearchRequest("Ugarit"), 2), (FamilyRequest("5f0c9a3be813"), 0))
     for wish, pages in wished:
         job = Job(f"{wish.kind}-1", wish, state="failed", turn=1, problem="The disk is full.", pages=pages)
-        store.jobs.put(row_of(job))
+        put_row(store, job_row(job))
         address = f"/research/{job.id}"
         assert "remove" not in browser.get(address).text
         assert browser.post(f"{address}/remove").headers["location"] == address

@@ -11,8 +11,8 @@ import pytest
 from tests.web.desk.conftest import TOPIC, ARun
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.web.desk.run_files import FileCache
 from kiwiresearch.web.desk.run_view import RunView, RunViews
+from kiwiresearch.workspace.file_cache import RecentFiles
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def a_copy(copies: Path, name: str) -> Path:
 def test_a_run_tells_what_it_is(a_run: ARun) -> None:
     """Topic, books, counts and pages come from its files, and each page counts its claims."""
     run = RunViews(a_run.runs).get(a_run.id)
-    assert (run.id, run.topic, run.page_count) == (a_run.id, TOPIC, 6)
-    assert run.claim_count == len(run.claims) == sum(page.claims for page in run.pages)
+    assert (run.id, run.topic, run.manifest.page_count) == (a_run.id, TOPIC, 6)
+    assert run.manifest.claim_count == len(run.claims) == sum(len(page.claims) for page in run.pages)
     assert [page.number for page in run.pages] == [1, 2, 3, 4, 5, 6]
-    assert all(page.why and page.language == "eng" for page in run.pages)
+    assert all(page.source.why and page.book.language == "eng" for page in run.pages)
     assert run.claim(run.claims[0].id) is run.claims[0]
     assert (run.books[0].date, run.made_at[:2]) == ("2025-07-01", "20")
 
@@ -42,7 +42,7 @@ def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
     """Two requests share what was read; a file that was put in its place is read anew, and the oldest forgotten."""
     frames = RunViews(copies)
     assert frames.get("whole").brief is RunViews(copies).get("whole").brief
-    kept, asked = FileCache(most=1), []
+    kept, asked = RecentFiles(most=1), []
     first, second = copies / "first.txt", copies / "second.txt"
     first.write_text("one")
     second.write_text("two")
@@ -62,10 +62,10 @@ def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
 def test_pages_are_linked_where_they_can_be_read(a_run: ARun) -> None:
     """A link has the run and the words to mark; a page of a book that is not on the shelf has none."""
     run = RunViews(a_run.runs).get(a_run.id)
-    ref = run.pages[0].ref
+    ref = run.pages[0].source.ref
     assert run.page_url(ref, 3, 9) == f"/page/{ref.book}/{ref.path}?run={a_run.id}&mark=3-9"
     assert run.page_url(replace(ref, path="a b?#/ü")) == f"/page/{ref.book}/a%20b%3F%23/%C3%BC?run={a_run.id}"
-    assert RunView(run.run, frozenset()).page_url(ref) == ""
+    assert RunView.of(run, frozenset()).page_url(ref) == ""
     assert run.claim_url("sha256:12/3") == f"/runs/{a_run.id}/claims/sha256:12%2F3"
 
 

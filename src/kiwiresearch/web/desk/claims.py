@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,13 +14,11 @@ from starlette.responses import Response
 from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.evidence import Quote
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import claim_target, notes_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
-from kiwiresearch.web.desk.run_files import DAMAGE_ERRORS
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.zim.archive import EntryRef
 
@@ -123,7 +120,6 @@ def page_choices(claims: Sequence[Claim]) -> list[PageChoice]:
     return [PageChoice(ref.path, titles[ref] or ref.path, count) for ref, count in counts.items()]
 
 
-CORPUS = "corpus.jsonl"
 CONTEXT_CHARS = 280
 """So many characters of the page stand on each side of a quote."""
 
@@ -170,7 +166,7 @@ def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     figures = [one.disagrees for one in brief.numbers if claim.id in one.statement.claims and one.disagrees]
     return ClaimDetails(
         claim=claim,
-        settings=_contexts(claim.quotes, page_text(run, claim.ref)),
+        settings=_contexts(claim.quotes, run.text_of(claim.ref)),
         resting=resting,
         same=tuple(brief.claims[other] for other in others if other not in against),
         disputes=tuple(disputes),
@@ -193,22 +189,6 @@ def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
     )
     for part, statements in groups:
         yield from (SupportedStatement(part, statement) for statement in statements)
-
-
-def page_text(run: RunView, ref: EntryRef) -> str:
-    """The text of a page as the run has kept it; empty where it has not."""
-    # A line is read only where it can be the page's: a corpus may be large.
-    signs = (f'"path":{canonical_json(ref.path)}', f'"book":{canonical_json(ref.book)}')
-    try:
-        with run.run.file(CORPUS).open(encoding="utf-8", newline="\n") as lines:
-            for line in lines:
-                if all(sign in line for sign in signs):
-                    row = json.loads(line)
-                    if (row["book"], row["path"]) == (ref.book, ref.path):
-                        return str(row["plain_text"])
-    except DAMAGE_ERRORS:
-        return ""
-    return ""
 
 
 def _contexts(quotes: Sequence[Quote], text: str) -> tuple[QuoteContext, ...]:

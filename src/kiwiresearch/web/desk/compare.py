@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 from kiwiresearch.diff.run_comparison import (
     DIFFERENCE_KINDS,
-    ComparedRun,
     Comparison,
     compare_runs,
     difference_counts,
@@ -20,11 +19,9 @@ from kiwiresearch.diff.run_comparison import (
 )
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import MANIFEST
-from kiwiresearch.runs.run import CLAIMS
+from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_files import BRIEF
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.workspace.file_cache import FileStamp, file_stamp
 
@@ -47,7 +44,7 @@ class ComparisonCache:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        found = compare_runs(_side(old), _side(new))
+        found = compare_runs(old, new)
         with self._changing:
             self._known[key] = found
             while len(self._known) > MAX_COMPARISONS:
@@ -55,12 +52,8 @@ class ComparisonCache:
         return found
 
 
-def _side(run: RunView) -> ComparedRun:
-    return ComparedRun(run.id, run.run.manifest, run.claims, run.brief)
-
-
 def _stamps(*runs: RunView) -> Stamps:
-    files = [run.run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
+    files = [run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
     return tuple(run.id for run in runs), tuple(file_stamp(file.stat()) for file in files if file.exists())
 
 

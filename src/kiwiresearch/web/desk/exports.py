@@ -15,7 +15,6 @@ from starlette.responses import Response
 from kiwiresearch.export.exporter import FORMATS, make_files
 from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import read_notes
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
@@ -79,7 +78,7 @@ def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, l
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
-        notes = len(read_notes(run.run.path).notes)
+        notes = len(run.notes.notes)
         return pages.show(request, "export.html", run=run, tab="export", groups=groups, notes=notes)
 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
@@ -90,7 +89,7 @@ def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, l
 
 def download_response(run: RunView, form: str) -> Response:
     """A run in a format, as a file that a browser or a program keeps."""
-    file = _one_file(form, run.topic, make_files(run.run.path, form))
+    file = _one_file(form, run.topic, make_files(run.path, form))
     kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
     return Response(
         file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -16,14 +15,13 @@ from starlette.responses import JSONResponse, Response
 
 from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.export.run_files import RunGraph, RunGraphLink, read_run_graph
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
-from kiwiresearch.web.desk.run_files import GRAPH
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.web.desk.translations import translated, translated_picture
 from kiwiresearch.web.problems import NotInRun
@@ -31,10 +29,6 @@ from kiwiresearch.zim.archive import EntryRef
 
 MAX_LINKS = 4_000
 """So many links are drawn at most: those that led to pages first, then the heaviest."""
-
-
-SCORE_TERM = re.compile(r"(?:^|, )([^,]+) ([+-][0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)(?=, |$)")
-"""A term of the points of a page, as an export of the graph writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +116,10 @@ class LinkGraph:
 
 def link_graph_of(run: RunView) -> LinkGraph:
     """The graph of a run, checked field by field."""
-    read = run.part(GRAPH, _read)
+    read = run.graph
     numbers = {page.ref: number for number, page in enumerate(read.pages, 1)}
     links = tuple((numbers[link.source], numbers[link.target], link) for link in read.links)
     return LinkGraph(_pages(run, read), links)
-
-
-def _read(file: Path) -> RunGraph:
-    return read_run_graph(file.parent)
 
 
 def _pages(run: RunView, read: RunGraph) -> tuple[GraphPage, ...]:
@@ -146,7 +136,7 @@ def _pages(run: RunView, read: RunGraph) -> tuple[GraphPage, ...]:
                 was_read=page.state == "visited",
                 depth=page.depth,
                 points=page.priority_score,
-                terms=tuple(ScoreLine(found[1], float(found[2])) for found in SCORE_TERM.finditer(page.lines)),
+                terms=page.terms,
                 reason=page.reason,
                 claims=counts[ref],
             )

@@ -131,10 +131,9 @@ def _of_job(job: Job) -> RecentWork:
 
 
 def _of_run(run: Run) -> RecentWork:
-    pages = run.manifest.get("pages")
     address = f"/runs/{quote(run.id, errors='replace')}"
-    name = str(run.manifest.get("topic") or run.id)
-    return RecentWork(name, "done", address, pages=pages if isinstance(pages, int) else 0)
+    name = run.topic or run.id
+    return RecentWork(name, "done", address, pages=run.manifest.page_count)
 
 
 def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:

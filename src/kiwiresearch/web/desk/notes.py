@@ -29,7 +29,6 @@ from kiwiresearch.runs.notes import (
     add_note,
     change_note,
     opinion_problem,
-    read_notes,
     set_gone,
 )
 from kiwiresearch.web.context import ServerContext
@@ -116,7 +115,7 @@ class NoteFailure:
 
 def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
     """The notes on a target, for `notes_on.html`."""
-    found = read_notes(run.run.path)
+    found = run.notes
     gone = tuple(note for note in found.gone if note.target == target.target)
     return TargetNotes(found.notes_on(target.target), gone)
 
@@ -163,33 +162,33 @@ def _ref(run: RunView, name: str) -> EntryRef:
 
 
 def _title(run: RunView, ref: EntryRef) -> str:
-    for node in run.graph["nodes"]:
-        if isinstance(node, dict) and node.get("ref") == str(ref):
-            return str(node.get("title") or ref.path)
+    for page in run.graph.pages:
+        if page.ref == str(ref):
+            return page.label
     return ref.path
 
 
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """A new note of the visitor."""
-    who, kept = current_visitor().name, run.run.note_lines
-    return add_note(run.run.path, target.target, opinion, now=_now(), about=target.words, author=who, kept=kept)
+    who, kept = current_visitor().name, run.note_lines
+    return add_note(run.path, target.target, opinion, now=_now(), about=target.words, author=who, kept=kept)
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
     """A note with another opinion, unless it has another version than the one that was `seen`."""
     _need_own(run, note_id)
-    who, kept = current_visitor().name, run.run.note_lines
-    return change_note(run.run.path, note_id, opinion, now=_now(), seen=known_version, editor=who, kept=kept)
+    who, kept = current_visitor().name, run.note_lines
+    return change_note(run.path, note_id, opinion, now=_now(), seen=known_version, editor=who, kept=kept)
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
     """A note that is taken away, or brought back."""
     _need_own(run, note_id)
-    return set_gone(run.run.path, note_id, now=_now(), gone=gone, kept=run.run.note_lines)
+    return set_gone(run.path, note_id, now=_now(), gone=gone, kept=run.note_lines)
 
 
 def _need_own(run: RunView, note_id: str) -> None:
-    note = read_notes(run.run.path).get(note_id)
+    note = run.notes.get(note_id)
     require_own(note.author, note.made)
 
 
@@ -257,7 +256,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         in_place: InPlace = False,
     ) -> Response:
         run = runs.get(run_id)
-        note = read_notes(run.run.path).get(note_id)
+        note = run.notes.get(note_id)
         sent = NoteSubmission(target_of(run, note), NoteForm(verdict, reason, correction), back, in_place, note, seen)
         return _save(pages, request, run, sent)
 
@@ -287,7 +286,7 @@ def _add_removal(routes: APIRouter, room: ServerContext, jobs: JobQueue, pages: 
 
 
 def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: int) -> Response:
-    found = read_notes(run.run.path)
+    found = run.notes
     fitting = [note for note in reversed(found.notes) if not verdict or note.verdict == verdict]
     last = max(1, -(-len(fitting) // NOTES_PER_PAGE))
     number = min(number, last)
@@ -324,7 +323,7 @@ def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) ->
         else:
             write_note(run, sent.target, opinion)
     except NoteChanged:
-        sent = replace(sent, note=sent.note and read_notes(run.run.path).get(sent.note.id))
+        sent = replace(sent, note=sent.note and run.notes.get(sent.note.id))
         return _returned_form(pages, request, run, sent, NoteFailure(catalogue_for(request)("notes.late"), 409))
     except CannotWrite as problem:
         return _returned_form(pages, request, run, sent, NoteFailure(str(problem), 503, "en"))

@@ -15,12 +15,12 @@ from kiwiresearch.claims.claim import Claim, ClaimType
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.run import RunPage
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for, page_target
 from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
 from kiwiresearch.web.desk.pages import Pages, local_address, redirect
-from kiwiresearch.web.desk.run_files import PageOfRun
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
@@ -45,7 +45,7 @@ class BackLink:
 class PageInRun:
     """A page as a run knows it."""
 
-    taken: PageOfRun | None
+    taken: RunPage | None
     links: tuple[BackLink, ...]
     more_links: int
     known: frozenset[str]
@@ -63,7 +63,7 @@ def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
     target = page_target(run, ref, found.title) if any(book.id == ref.book for book in run.books) else None
     return {
         "here_in_run": PageInRun(
-            taken=next((page for page in run.pages if page.ref == ref), None),
+            taken=next((page for page in run.pages if page.source.ref == ref), None),
             links=tuple(links[:MAX_LINKS]),
             more_links=max(len(links) - MAX_LINKS, 0),
             known=frozenset(claim.id for claim in claims),
@@ -76,13 +76,12 @@ def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
 
 def _links_to(run: RunView, ref: EntryRef) -> Iterator[BackLink]:
     """Links to a page, as the run's graph has them, by the titles of the pages they are on."""
-    titles = {node.get("ref"): str(node.get("title") or "") for node in run.graph["nodes"] if isinstance(node, dict)}
-    edges = [edge for edge in run.graph["edges"] if isinstance(edge, dict) and edge.get("to") == str(ref)]
-    for edge in sorted(edges, key=lambda edge: titles.get(edge.get("from"), "").casefold()):
-        source = _ref(str(edge.get("from", "")))
-        title = titles.get(edge.get("from")) or source.path
-        words, section = str(edge.get("anchor_text") or ""), str(edge.get("section") or "")
-        yield BackLink(title, run.page_url(source), "" if words == title else words, section)
+    titles = {page.ref: page.title for page in run.graph.pages}
+    links = [link for link in run.graph.links if link.target == str(ref)]
+    for link in sorted(links, key=lambda link: titles[link.source].casefold()):
+        source = _ref(link.source)
+        title = titles[link.source] or source.path
+        yield BackLink(title, run.page_url(source), "" if link.anchor_text == title else link.anchor_text, link.section)
 
 
 def _ref(name: str) -> EntryRef:

@@ -105,10 +105,10 @@ class BriefView:
     @property
     def again(self) -> str:
         """Where the form is, filled in as it was for this run."""
-        frame, chosen = self._frame, self._frame.settings
-        numbers = {name: chosen.get(key) for name, key in NUMBERS.items()}
-        said = {"topic": frame.topic, "aspect": frame.aspect, "focus": frame.focus, "strategy": chosen.get("strategy")}
-        return form_address(said | numbers)
+        manifest = self._frame.manifest
+        numbers = {name: manifest.settings.get(key) for name, key in NUMBERS.items()}
+        said = {"topic": manifest.topic, "aspect": manifest.aspect, "focus": manifest.focus}
+        return form_address(said | numbers | {"strategy": manifest.settings.get("strategy")})
 
     @staticmethod
     def research(topic: str) -> str:

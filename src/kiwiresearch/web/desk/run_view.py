@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Self, TypeVar
 from urllib.parse import quote as percent
 
 from fastapi import Path as PathOf
 
-from kiwiresearch.brief.brief import Brief
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import MANIFEST, read_manifest
-from kiwiresearch.runs.run import CLAIMS, Run, Runs
+from kiwiresearch.runs.folder import BRIEF, MANIFEST, PICTURES
+from kiwiresearch.runs.run import Run, Runs
+from kiwiresearch.runs.run_files import read_images
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.run_files import (
-    BRIEF,
-    DAMAGE_ERRORS,
-    FILE_CACHE,
-    GRAPH,
-    PICTURES,
-    BookOfRun,
-    PageOfRun,
-    read_brief,
-    read_claims,
-    read_graph,
-    read_images,
-)
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.library import Shelf
@@ -43,115 +29,29 @@ RunName = Annotated[str, PathOf(max_length=255)]
 """The id of a run within an address."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """A finished run: what its manifest tells, and what its files hold, read when first asked for."""
+@dataclass(frozen=True)
+class RunView(Run):
+    """A finished run with the addresses of its pages, its claims and itself on the desk."""
 
-    run: Run
     here: Container[str] | None = None
     """The ids of the books that can be read on this server; None does not ask."""
 
-    @property
-    def id(self) -> str:
-        return self.run.id
-
-    @property
-    def topic(self) -> str:
-        return str(self.run.manifest.get("topic", ""))
-
-    @property
-    def focus(self) -> str:
-        return str(self.run.manifest.get("focus", ""))
-
-    @property
-    def aspect(self) -> str:
-        """The side of the topic that was asked for; empty where only the topic was."""
-        return str(self.run.manifest.get("aspect", ""))
-
-    @property
-    def model(self) -> str:
-        """The model that took part; empty of a run by rules alone."""
-        return str(self.run.manifest.get("model") or "")
-
-    @property
-    def policy(self) -> str:
-        """The mark of the policy under which it was made; empty where there was none."""
-        return str(self.run.manifest.get("policy") or "")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What the crawl was set to, as the manifest has it."""
-        found = self.run.manifest.get("settings")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def books(self) -> tuple[BookOfRun, ...]:
-        rows = self.run.manifest.get("books")
-        names = ("id", "name", "title", "date", "language")
-        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        return tuple(BookOfRun(*(str(row.get(name, "")) for name in names)) for row in found)
-
-    @property
-    def page_count(self) -> int:
-        return _int_or_zero(self.run.manifest.get("pages"))
-
-    @property
-    def claim_count(self) -> int:
-        return _int_or_zero(self.run.manifest.get("claims"))
+    @classmethod
+    def of(cls, run: Run, here: Container[str] | None) -> Self:
+        return cls(run.id, run.path, run.manifest, run.stored, here)
 
     @property
     def made_at(self) -> str:
         """When it was finished here, or put here, in UTC, as `customs.moment` reads it."""
         try:
-            moment = (self.run.path / MANIFEST).stat().st_mtime
+            moment = (self.path / MANIFEST).stat().st_mtime
         except OSError:
             return ""
         return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
-    def language_of(self, book: str) -> str:
-        """The language of a book of the run, for the attributes `lang` and `dir` of what comes from it."""
-        return next((one.language for one in self.books if one.id == book), "")
-
-    @property
-    def brief(self) -> Brief:
-        return self.part(BRIEF, read_brief)
-
-    @property
-    def claims(self) -> Sequence[Claim]:
-        """All claims, in the order of the run's pages."""
-        return tuple(self.claims_by_id.values())
-
-    @property
-    def claims_by_id(self) -> Mapping[str, Claim]:
-        return self.part(CLAIMS, read_claims)
-
-    @property
-    def graph(self) -> Mapping[str, Any]:
-        """What graph.json holds: topic, nodes and edges."""
-        return self.part(GRAPH, read_graph)
-
-    @property
-    def pages(self) -> tuple[PageOfRun, ...]:
-        """The pages in the order in which they were taken."""
-        counts = Counter(claim.ref for claim in self.claims)
-        return tuple(
-            PageOfRun(
-                number=number,
-                ref=one.ref,
-                title=one.title,
-                language=self.language_of(one.ref.book),
-                depth=one.depth,
-                points=one.points,
-                why=one.why,
-                opening=one.opening,
-                claims=counts[one.ref],
-            )
-            for number, one in enumerate(self.brief.sources.pages, 1)
-        )
-
     def claim(self, claim_id: str) -> Claim:
         """One claim of the run."""
-        found = self.claims_by_id.get(claim_id)
+        found = next((claim for claim in self.claims if claim.id == claim_id), None)
         if found is None:
             raise NotInRun(
                 f"The run {self.id!r} has no claim {claim_id[:100]!r}.", remedy="Choose one from the run's claims."
@@ -164,7 +64,7 @@ class RunView:
             raise NotInRun(
                 f"The run {self.id!r} has no picture {sha256[:100]!r}.", remedy="Load the page of its brief again."
             )
-        found = self.part(PICTURES, read_images).get(sha256)
+        found = self._read(PICTURES, read_images).get(sha256)
         if found is None:
             raise RunDamaged(
                 f"The file {PICTURES!r} of the run {self.id!r} lacks a picture that {BRIEF!r} names.",
@@ -172,14 +72,12 @@ class RunView:
             )
         return found
 
-    def part(self, name: str, read: Callable[[Path], T]) -> T:
-        """What `read` makes of a file of the run; RunDamaged when it cannot.
-
-        It is kept until the file changes, so `read` is a function of a module, and what it gives is not changed.
-        """
+    def _read(self, name: str, read: Callable[[Path], T]) -> T:
+        """A value of the run; what is wrong with a file is told without the folder, which is the server's own."""
         try:
-            return FILE_CACHE.get(self.run.file(name), read)
-        except DAMAGE_ERRORS as problem:
+            self.file(name)
+            return super()._read(name, read)
+        except (RunDamaged, RunNotFound) as problem:
             raise RunDamaged(
                 f"The file {name!r} of the run {self.id!r} is missing, or not as it was written.",
                 remedy="Put it back from a copy, or research the topic again.",
@@ -222,7 +120,7 @@ class RunViews:
     def get(self, run_id: str) -> RunView:
         """A run by its id; RunNotFound if there is none, RunDamaged if its manifest is not as it was written."""
         try:
-            return RunView(self._runs.get(run_id), self._here)
+            return RunView.of(self._runs.get(run_id), self._here)
         except RunNotFound as problem:
             if self._is_damaged(run_id):
                 raise RunDamaged(
@@ -235,14 +133,14 @@ class RunViews:
 
     def all(self) -> list[RunView]:
         """All runs, the newest first."""
-        found = [RunView(run, self._here) for run in self._runs.all()]
+        found = [RunView.of(run, self._here) for run in self._runs.all()]
         return sorted(found, key=lambda run: run.made_at, reverse=True)
 
     def _is_damaged(self, run_id: str) -> bool:
         with contextlib.suppress(OSError, RunNotFound):
             if run_id in {one.name for one in self._folder.iterdir()}:  # no id leads anywhere else
                 try:
-                    read_manifest(self._folder / run_id)
+                    Run.open(self._folder / run_id)
                 except RunDamaged:
                     return True
         return False
@@ -259,7 +157,3 @@ def run_address(run_id: str) -> str:
 
 def _quoted(text: str) -> str:
     return percent(text, safe="", errors="replace")
-
-
-def _int_or_zero(value: object) -> int:
-    return value if isinstance(value, int) else 0

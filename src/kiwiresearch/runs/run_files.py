@@ -1,4 +1,4 @@
-"""The files of a run, read without trusting them; its graph of pages and links."""
+"""The files of a finished run read as typed values, without trusting them: brief, claims, pictures and graph."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from kiwiresearch.errors import RunDamaged, RunNotFound
+from kiwiresearch.brief.brief import Brief, Images, brief_from_record, pictures_from_record
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record
+from kiwiresearch.errors import KiwiError, RunDamaged
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.text.dates.ranges import ENDLESS
+from kiwiresearch.zim.archive import EntryRef
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped: most control characters and halves of letters."""
@@ -26,10 +33,44 @@ def xml_safe(text: str) -> str:
     return FORBIDDEN.sub(REPLACEMENT, text)
 
 
+MAX_BYTES = 2**29
+"""No file of a run is larger, and none is read that is."""
+
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
+"""What reading a record can raise that somebody has edited."""
+
+
 def damaged(file: Path, problem: str) -> RunDamaged:
     return RunDamaged(
-        f"The run's file {str(file)!r} is not as it was written: {problem}.", remedy="Research the topic again."
+        f"The run's file {str(file)!r} is not as it was written: {problem}.",
+        remedy="Research the topic again.",
+        problem=problem,
     )
+
+
+def file_content(file: Path) -> bytes:
+    """The bytes of a file of a run; the error says why they cannot be had."""
+    try:
+        if not file.is_file():  # reading a pipe would never end
+            raise damaged(file, "it is no file" if file.exists() or file.is_symlink() else "it is missing")
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            raise damaged(file, f"it has {size:,} bytes, which is more than a run writes")
+        return file.read_bytes()
+    except OSError as problem:
+        raise RunDamaged(
+            f"The run's file {str(file)!r} cannot be read: {problem.strerror}.",
+            problem=f"it cannot be read: {problem.strerror}",
+        ) from problem
+
+
+def json_value(raw: bytes) -> Any:
+    """What JSON holds; ValueError also for NaN and Infinity, which no other program expects."""
+    return json.loads(raw.decode("utf-8"), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,83 +153,119 @@ def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", errors))
 
 
-BRIEF = "brief.json"
-CLAIMS = "claims.jsonl"
-GRAPH = "graph.json"
-MANIFEST = "manifest.json"
-PICTURES = "pictures.json"
-PARTS = (GRAPH, BRIEF, CLAIMS)
-NAME_IT = "Name the folder that a run has written."
-
-
-def check_folder(run: Path, *needed: str) -> None:
-    """Refuse what is no folder of a finished run, or has lost one of the files that are needed."""
-    try:
-        is_folder, exists = run.is_dir(), run.exists()
-        found = {name for name in (MANIFEST, *PARTS) if is_folder and (run / name).exists()}
-    except OSError as problem:
-        raise RunNotFound(f"The folder {str(run)!r} cannot be opened: {problem.strerror}.") from problem
-    if not exists:
-        raise RunNotFound(f"There is no folder {str(run)!r}.", remedy=NAME_IT)
-    if not is_folder:
-        raise RunNotFound(f"{str(run)!r} is not a folder.", remedy=NAME_IT)
-    if not found:
-        raise RunNotFound(f"The folder {str(run)!r} holds no run.", remedy=NAME_IT)
-    if MANIFEST not in found:
-        raise RunNotFound(
-            f"The run in {str(run)!r} is not finished: it has no {MANIFEST!r}.",
-            remedy="Start it once more: it goes on where it stopped.",
-        )
-    for name in needed:
-        if name not in found:
-            raise RunDamaged(f"The run in {str(run)!r} has lost its {name!r}.", remedy="Research the topic again.")
-
-
 def load(file: Path) -> JsonObject:
     """The object that a file of JSON holds."""
-    return JsonObject.of(file, "", _parsed(file, _text(file), "it"))
+    return JsonObject.of(file, "", _parsed(file, file_content(file), "it"))
 
 
 def load_lines(file: Path) -> Iterator[JsonObject]:
     """The objects of a file that has one on each line, named by their lines."""
-    for number, line in enumerate(_text(file).split("\n"), start=1):
+    for number, line in enumerate(file_content(file).split(b"\n"), start=1):
         if line.strip():
             yield JsonObject.of(file, f"line {number}", _parsed(file, line, f"line {number}"))
 
 
-def _text(file: Path) -> str:
+def _parsed(file: Path, raw: bytes, name: str) -> object:
     try:
-        if not file.is_file():  # reading a pipe would never end
-            raise damaged(file, "it is no file")
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as problem:
-        raise RunDamaged(f"The run's file {str(file)!r} cannot be read: {problem.strerror}.") from problem
-
-
-def _parsed(file: Path, text: str, name: str) -> object:
-    try:
-        return json.loads(text, parse_constant=_refuse)
+        return json_value(raw)
     except (ValueError, RecursionError) as problem:
         raise damaged(file, f"{name} is no JSON") from problem
 
 
-def _refuse(constant: str) -> float:
-    raise ValueError(constant)  # NaN and Infinity are no JSON, and no graph program expects them
+def read_brief(file: Path) -> Brief:
+    """A brief whose claims, pages, books, links and days fit together."""
+    row = load(file)
+    try:
+        brief = brief_from_record(row.values)
+    except MALFORMED as problem:
+        raise row.damaged("is no brief") from problem
+    listed = {source.ref for source in brief.sources.pages}
+    books = {book.id for book in brief.sources.books}
+    ends = range(len(brief.sources.pages))
+    if not all(is_claim(claim) and claim.ref in listed for claim in brief.claims.values()):
+        raise row.damaged("rests on a claim that is none, or that no page of it makes")
+    if len(listed) != len(ends) or not all(ref.book in books for ref in listed):
+        raise row.damaged("names a page twice, or a page of no book")
+    if not all(end in ends for link in brief.sources.links for end in link):
+        raise row.damaged("has a link to no page")
+    if not all(abs(day) < ENDLESS for moment in brief.timeline for day in (moment.earliest, moment.latest)):
+        raise row.damaged("tells of a day that never was")
+    return brief
 
 
-STATES = ("visited", "left")
+def read_claims(file: Path) -> tuple[Claim, ...]:
+    """All claims, in the order of the run's pages."""
+    return tuple(map(_claim, load_lines(file)))
+
+
+def _claim(row: JsonObject) -> Claim:
+    try:
+        claim = claim_from_record(row.values)
+    except MALFORMED as problem:
+        raise row.damaged("is no claim") from problem
+    if not is_claim(claim):
+        raise row.damaged("is no claim")
+    return claim
+
+
+TEXTS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_name")
+
+
+def is_claim(claim: Claim) -> bool:
+    """Whether each part that is shown to people is a text or a number, as its field promises."""
+    texts = [getattr(claim, name) for name in TEXTS]
+    texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
+    texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.lines]
+    texts += [claim.ref.book, claim.ref.path]
+    places = [place for quote in claim.quotes for place in (quote.start, quote.end)]
+    points = [line.points for line in claim.score.lines]
+    return (
+        claim.type in CLAIM_TYPES
+        and claim.origin in ("rule", "model")
+        and all(isinstance(text, str) for text in texts)
+        and all(type(place) is int for place in places)
+        and all(type(one) in (int, float) and math.isfinite(one) for one in points)
+    )
+
+
+def read_images(file: Path) -> Images:
+    """The pictures that a brief shows."""
+    row = load(file)
+    try:
+        return pictures_from_record(row.values)
+    except ValueError as problem:
+        raise row.damaged("holds no pictures as a run writes them") from problem
+
+
+def page_text(corpus: Path, ref: EntryRef) -> str:
+    """The text of a page in a corpus; empty where it has not that page, or cannot be read."""
+    # A line is read only where it can be the page's: a corpus may be large.
+    signs = (f'"path":{canonical_json(ref.path)}', f'"book":{canonical_json(ref.book)}')
+    try:
+        with corpus.open(encoding="utf-8", newline="\n") as lines:
+            for line in lines:
+                if all(sign in line for sign in signs):
+                    row = json.loads(line)
+                    if (row["book"], row["path"]) == (ref.book, ref.path):
+                        return str(row["plain_text"])
+    except (OSError, *MALFORMED):
+        return ""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
-class RunGraphBook:
-    """A book of the run, as the manifest names it."""
+class BookEdition:
+    """A book as a manifest names it."""
 
     id: str
-    title: str
     name: str
+    title: str
+    date: str
     flavour: str
     language: str
-    date: str
+
+
+STATES = ("visited", "left")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +274,7 @@ class RunGraphPage:
 
     ref: str
     page_id: str
-    book: RunGraphBook
+    book: BookEdition
     path: str
     title: str
     url: str
@@ -206,13 +283,19 @@ class RunGraphPage:
     depth: int
     priority_score: float
     relevance: float
-    lines: str
+    terms: tuple[ScoreLine, ...]
+    """What its priority score is the sum of."""
     reason: str
     cluster: str
 
     @property
     def label(self) -> str:
         return self.title or self.path
+
+    @property
+    def lines(self) -> str:
+        """The terms of its score as a text."""
+        return ", ".join(f"{term.signal} {term.points:+g}" for term in self.terms)
 
     @property
     def book_title(self) -> str:
@@ -242,10 +325,9 @@ class RunGraph:
     links: tuple[RunGraphLink, ...]
 
 
-def read_run_graph(run: Path) -> RunGraph:
+def read_graph(file: Path) -> RunGraph:
     """The graph of a finished run; nothing in it holds a character that XML forbids."""
-    check_folder(run, GRAPH)
-    manifest, graph = load(run / MANIFEST), load(run / GRAPH)
+    manifest, graph = load(file.with_name(MANIFEST)), load(file)
     books = {book.id: book for book in map(_book, manifest.rows("books", "book"))}
     pages: dict[str, RunGraphPage] = {}
     for row in graph.rows("nodes", "node"):
@@ -257,18 +339,11 @@ def read_run_graph(run: Path) -> RunGraph:
     return RunGraph(graph.text("topic"), tuple(pages.values()), links)
 
 
-def _book(row: JsonObject) -> RunGraphBook:
-    return RunGraphBook(
-        id=row.text("id"),
-        title=row.text("title"),
-        name=row.text("name"),
-        flavour=row.text("flavour"),
-        language=row.text("language"),
-        date=row.text("date"),
-    )
+def _book(row: JsonObject) -> BookEdition:
+    return BookEdition(*(row.text(field.name) for field in fields(BookEdition)))
 
 
-def _page(row: JsonObject, books: dict[str, RunGraphBook]) -> RunGraphPage:
+def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
     book, state, order = row.text("book"), row.text("state"), row.whole_or_none("order")
     if book not in books:
         raise row.damaged(f"is of a book {book[:80]!r} that {MANIFEST!r} does not name")
@@ -276,7 +351,6 @@ def _page(row: JsonObject, books: dict[str, RunGraphBook]) -> RunGraphPage:
         raise row.damaged(f"is {state[:80]!r}, and not {' or '.join(STATES)}")
     if state == "visited" and order is None:
         raise row.damaged("was visited and has no 'order'")
-    lines = row.rows("lines", "line")
     return RunGraphPage(
         ref=row.ref("ref"),
         page_id=row.text("page_id"),
@@ -289,7 +363,7 @@ def _page(row: JsonObject, books: dict[str, RunGraphBook]) -> RunGraphPage:
         depth=row.whole("depth"),
         priority_score=row.real("priority_score"),
         relevance=row.real("relevance"),
-        lines=", ".join(f"{line.text('signal')} {line.real('points'):+g}" for line in lines),
+        terms=tuple(ScoreLine(line.text("signal"), line.real("points")) for line in row.rows("lines", "line")),
         reason=row.text("reason"),
         cluster=row.text("cluster"),
     )
