@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kiwiresearch.codec import Record
 from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.zim.archive import EntryRef
@@ -158,6 +159,14 @@ def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
 
 class ScoreLine(NamedTuple):
     """One reason for a score, and what it counts."""
+
+    signal: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTerm(Record):
+    """One reason for a score."""
 
     signal: str
     points: float

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
 from sse_starlette import ServerSentEvent
 
 from kiwiresearch.ask.answer import (
@@ -26,6 +25,7 @@ from kiwiresearch.ask.answer import (
 )
 from kiwiresearch.ask.formats import record_of
 from kiwiresearch.ask.settings import AskOptions, Mode
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
@@ -34,28 +34,43 @@ from kiwiresearch.web.replies import Json, MissingReply, SenseReply
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
 
 
-class CitationReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class CitationReply(Record):
     """Where an answer was taken from: the page's own words, and where they are read."""
 
-    id: str = Field(description="The key that the answer's lines use.")
-    number: int = Field(description="The number it goes by in the answer's text.")
-    title: str = Field(description="The page's title.")
-    url: str = Field(description="Opens the page with the quoted words marked.")
-    snippet: str = Field(description="The passage around the quote.")
-    book: str = Field(description="The book's name.")
-    book_id: str = Field(description="The book's UUID.")
-    date: str = Field(description="When the book was made.")
-    flavour: str = Field(description="What the book leaves out, such as `nopic`.")
+    id: str
+    """The key that the answer's lines use."""
+    number: int
+    """The number it goes by in the answer's text."""
+    title: str
+    """The page's title."""
+    url: str
+    """Opens the page with the quoted words marked."""
+    snippet: str
+    """The passage around the quote."""
+    book: str
+    """The book's name."""
+    book_id: str
+    """The book's UUID."""
+    date: str
+    """When the book was made."""
+    flavour: str
+    """What the book leaves out, such as `nopic`."""
     path: str
-    section: str = Field(description="The heading that the quote stands below; empty in the introduction.")
+    section: str
+    """The heading that the quote stands below; empty in the introduction."""
     anchor: str
-    quote: str = Field(description="The page's words, letter by letter.")
-    start: int = Field(description="Where the quote begins in the `plain_text` of the page.")
+    quote: str
+    """The page's words, letter by letter."""
+    start: int
+    """Where the quote begins in the `plain_text` of the page."""
     end: int
-    sha: str = Field(description="A short hash of the quote.")
+    sha: str
+    """A short hash of the quote."""
 
 
-class PassageReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class PassageReply(Record):
     """A part of a page that was read closely."""
 
     id: str
@@ -64,13 +79,15 @@ class PassageReply(BaseModel):
     title: str
     section: str
     anchor: str
-    kind: PassageKind = Field(description="Running text, a row of a table, or a row of an infobox.")
+    kind: PassageKind
+    """Running text, a row of a table, or a row of an infobox."""
     start: int
     end: int
     text: str
 
 
-class ConflictReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ConflictReply(Record):
     """Two passages that do not agree."""
 
     kind: str
@@ -78,10 +95,12 @@ class ConflictReply(BaseModel):
     b: str
     a_quote: str
     b_quote: str
-    words: str = Field(description="The disagreement in a sentence.")
+    words: str
+    """The disagreement in a sentence."""
 
 
-class BookNoteReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BookNoteReply(Record):
     """A book that an answer was taken from."""
 
     id: str
@@ -92,14 +111,16 @@ class BookNoteReply(BaseModel):
     language: str
 
 
-class AnswerLineReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AnswerLineReply(Record):
     """A sentence of an answer and the ids of the citations it rests on."""
 
     text: str
-    citations: list[str]
+    citations: tuple[str, ...]
 
 
-class LookedReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class LookedReply(Record):
     """A page that was looked at."""
 
     book_id: str
@@ -108,54 +129,74 @@ class LookedReply(BaseModel):
     score: float
 
 
-class DroppedReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class DroppedReply(Record):
     """Something a model said that is not shown, and why."""
 
     text: str
     reason: str
 
 
-class FoundReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class FoundReply(Record):
     """The data of the event `citations`: what is known before the first word of the answer."""
 
-    citations: list[CitationReply]
-    route: Route = Field(description="Which step of the search gave the answer; `none` is a refusal.")
-    why: str = Field(description="Why this step, in a sentence.")
-    books: list[BookNoteReply]
-    passages: list[PassageReply] = Field(description="What was read closest, best first.")
-    conflicts: list[ConflictReply]
-    grounded: bool = Field(description="Whether the books hold an answer. `false` is a refusal, or general words.")
+    citations: tuple[CitationReply, ...]
+    route: Route
+    """Which step of the search gave the answer; `none` is a refusal."""
+    why: str
+    """Why this step, in a sentence."""
+    books: tuple[BookNoteReply, ...]
+    passages: tuple[PassageReply, ...]
+    """What was read closest, best first."""
+    conflicts: tuple[ConflictReply, ...]
+    grounded: bool
+    """Whether the books hold an answer. `false` is a refusal, or general words."""
 
 
+@dataclass(frozen=True, slots=True)
 class AnswerReply(FoundReply):
     """An answer with its citations, or the reason why there is none."""
 
     question: str
-    asked: str = Field(description="The question as it was understood: a follow-up with its subject put in.")
-    subject: str = Field(description="What it is about, for the next question of the conversation.")
-    answer: str = Field(description="The answer; empty where there is none.")
-    short: str = Field(description="The few words that are the answer, where they can be read off.")
-    verdict: Verdict = Field(description="The answer to a question for yes or no, where the text bears it out.")
-    chosen: str = Field(description="Of two things that are compared, the one that the figures cited for both give.")
-    sure: float = Field(description="How often answers with such evidence were right, from 0 to 1.")
-    closest: list[CitationReply] = Field(
-        description="Where nothing is claimed to answer: the sentences that come closest, best first."
-    )
-    senses: list[SenseReply] = Field(description="What else a name in the question may mean.")
-    book_date: str = Field(description="The date of the book, where the question is about the present.")
-    lines: list[AnswerLineReply]
-    pages: list[str] = Field(description="Paths of the pages that were looked at, best first.")
-    looked: list[LookedReply]
-    notices: list[str] = Field(description="What a reader should know beside the answer.")
+    asked: str
+    """The question as it was understood: a follow-up with its subject put in."""
+    subject: str
+    """What it is about, for the next question of the conversation."""
+    answer: str
+    """The answer; empty where there is none."""
+    short: str
+    """The few words that are the answer, where they can be read off."""
+    verdict: Verdict
+    """The answer to a question for yes or no, where the text bears it out."""
+    chosen: str
+    """Of two things that are compared, the one that the figures cited for both give."""
+    sure: float
+    """How often answers with such evidence were right, from 0 to 1."""
+    closest: tuple[CitationReply, ...]
+    """Where nothing is claimed to answer: the sentences that come closest, best first."""
+    senses: tuple[SenseReply, ...]
+    """What else a name in the question may mean."""
+    book_date: str
+    """The date of the book, where the question is about the present."""
+    lines: tuple[AnswerLineReply, ...]
+    pages: tuple[str, ...]
+    """Paths of the pages that were looked at, best first."""
+    looked: tuple[LookedReply, ...]
+    notices: tuple[str, ...]
+    """What a reader should know beside the answer."""
     mode: Mode
-    model: str = Field(description="The model that put it into words; empty where the words are the page's own.")
-    reader: str = Field(description="The reading model that chose the sentences; empty where words alone did.")
-    dropped: list[DroppedReply]
-    missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")
+    model: str
+    """The model that put it into words; empty where the words are the page's own."""
+    reader: str
+    """The reading model that chose the sentences; empty where words alone did."""
+    dropped: tuple[DroppedReply, ...]
+    missing: tuple[MissingReply, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """There only where a host that has books is away."""
 
 
 EVENT_STREAM = "text/event-stream"
-FOUND_FIELDS = tuple(FoundReply.model_fields)
+FOUND_FIELDS = tuple(one.name for one in fields(FoundReply))
 
 EVENT_NAMES = ("citations", "reasoning", "token", "done", "error")
 

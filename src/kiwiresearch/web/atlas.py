@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
 
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
@@ -19,6 +19,7 @@ from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import EdgeKind, RankOrder, edge_pages, overview, ranked_pages
 from kiwiresearch.cases.case import this_year
 from kiwiresearch.claims.conflicts.sentences import DisagreementKind
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.web.context import ServerContext, overview_key
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
 from kiwiresearch.web.replies import Json
@@ -33,7 +34,8 @@ Year = Annotated[int | None, Query(ge=times.FURTHEST_BACK, le=times.LATEST, desc
 Person = Annotated[str, Query(min_length=1, max_length=500, description="The title or path of a person's page.")]
 
 
-class AtlasBookReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AtlasBookReply(Record):
     """A book that has an atlas."""
 
     id: str
@@ -41,52 +43,60 @@ class AtlasBookReply(BaseModel):
     title: str
     date: str
     language: str
-    tables: dict[str, int] = Field(description="How many rows each table has.")
+    tables: dict[str, int]
+    """How many rows each table has."""
 
 
-class AtlasesReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AtlasesReply(Record):
     """The books that have an atlas here."""
 
-    books: list[AtlasBookReply]
+    books: tuple[AtlasBookReply, ...]
 
 
-class AtlasRowsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AtlasRowsReply(Record):
     """Some rows of an answer."""
 
     total: int
     offset: int
     limit: int
-    hidden: int = Field(description="How many of these rows the policy of the server hides.")
-    rows: list[dict[str, Any]]
+    hidden: int
+    """How many of these rows the policy of the server hides."""
+    rows: tuple[dict[str, Any], ...]
 
 
-class AtlasOverviewReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AtlasOverviewReply(Record):
     """A book at a glance; what is not worked out yet, and what has no table, is left out."""
 
     book: dict[str, Any]
     tables: dict[str, int]
-    pages: dict[str, Any] | None = None
-    links: dict[str, Any] | None = None
-    claims: dict[str, Any] | None = None
-    contradictions: dict[str, int] | None = None
-    people: dict[str, int] | None = None
+    pages: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    links: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    claims: dict[str, Any] | None = field(default=None, metadata=OMIT_DEFAULT)
+    contradictions: dict[str, int] | None = field(default=None, metadata=OMIT_DEFAULT)
+    people: dict[str, int] | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
-class RelativesReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RelativesReply(Record):
     """A person of a book, and who is tied to them."""
 
     person: dict[str, Any]
-    relatives: list[dict[str, Any]]
-    hidden: int = Field(description="How many relatives the policy of the server hides.")
+    relatives: tuple[dict[str, Any], ...]
+    hidden: int
+    """How many relatives the policy of the server hides."""
 
 
-class TiedReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class TiedReply(Record):
     """How two people are tied."""
 
     first: dict[str, Any]
     second: dict[str, Any]
     kinship: str
-    way: list[dict[str, Any]]
+    way: tuple[dict[str, Any], ...]
 
 
 def router(room: ServerContext) -> APIRouter:

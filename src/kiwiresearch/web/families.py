@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -48,7 +49,7 @@ from kiwiresearch.web.family_models import (
     UndoneReply,
 )
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
-from kiwiresearch.web.job_requests import JobReply, case_url, job_record, job_url
+from kiwiresearch.web.job_requests import JobReply, case_url, job_reply, job_url
 from kiwiresearch.web.problems import without_paths
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.runs import Limit, Offset
@@ -59,7 +60,7 @@ PREFIX = "/api/family"
 ALL_STEPS = RunBody()
 UNREADABLE_CASE: dict[str, Any] = {
     name: [] if name == "seeds" else "" if name in ("title", "stop", "why") else 0
-    for name in CaseReply.model_fields
+    for name in (one.name for one in fields(CaseReply))
     if name not in ("id", "privacy", "owner", "problem", "url")
 }
 """What is said of a case that cannot be read."""
@@ -162,7 +163,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
         job = job_requests.start_job(families.jobs, FamilyRequest(case, body.steps, body.model))
-        return Json(job_record(job), 202, {"Location": job_url(job.id)})
+        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
 
 def _add_people(routes: APIRouter, families: Families) -> None:

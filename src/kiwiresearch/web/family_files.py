@@ -30,7 +30,7 @@ from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Perso
 from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
-from kiwiresearch.web.job_requests import JobReply, job_record, job_url, start_job
+from kiwiresearch.web.job_requests import JobReply, job_reply, job_url, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
@@ -143,7 +143,7 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
 
 
 def _job_accepted(job: Job) -> Response:
-    return Json(job_record(job), 202, {"Location": job_url(job.id)})
+    return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
 
 async def receive_upload(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage, PageNotFound
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.doc import page_record as page_record
@@ -205,7 +206,8 @@ class ExternalSearch(BaseModel):
     count: int = Field(PAGE, ge=1, description=f"How many results to give; at most {MAX_RESULTS} are.")
 
 
-class ExternalResult(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ExternalResult(Record):
     """What Open WebUI wants of a result."""
 
     link: str
