@@ -6,9 +6,13 @@ commands, and it would turn whole numbers in fields of fractions into `3.0`.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
 OMIT_DEFAULT: Mapping[str, bool] = {"omit_default": True}
@@ -30,6 +34,17 @@ class Record:
         "serialize_by_alias": True,
     }
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        """Add what a parent says of its fields, since pydantic reads the docstrings of the class alone."""
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for parent in cls.__mro__[1:]:
+            if is_dataclass(parent):
+                for key, words in _field_docs(parent).items():
+                    properties[key].setdefault("description", words)
+        return made
+
 
 def plain(value: Any) -> Any:
     """A value as the dicts, lists and scalars that JSON is written from; lone surrogates pass unchanged."""
@@ -50,7 +65,22 @@ T = TypeVar("T")
 
 def extend(kind: type[T], base: Any, **more: Any) -> T:
     """A value of a class that has the fields of `base`, some of them with other values, and some more."""
-    return kind(**({name: getattr(base, name) for name, _, _ in _fields(type(base))} | more))
+    return kind(**({one.name: getattr(base, one.name) for one in fields(base)} | more))
+
+
+def _field_docs(kind: type[Any]) -> dict[str, str]:
+    """The docstrings of the fields of a class by their keys, from its source."""
+    (found,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    rows = found.body if isinstance(found, ast.ClassDef) else []
+    return {
+        json_key(row.target.id): inspect.cleandoc(words.value.value)
+        for row, words in pairwise(rows)
+        if isinstance(row, ast.AnnAssign)
+        and isinstance(row.target, ast.Name)
+        and isinstance(words, ast.Expr)
+        and isinstance(words.value, ast.Constant)
+        and isinstance(words.value.value, str)
+    }
 
 
 @cache

@@ -142,16 +142,10 @@ def _limit(text: str) -> tuple[str, int | None]:
 
 
 def _register() -> UserRegister:
-    from kiwiresearch.workspace.users import Actor, UserRegister
+    from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
     from kiwiresearch.workspace.workspace import store_of
 
-    return UserRegister(store_of(user_desk()), _utc_now, Actor())
-
-
-def _utc_now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 (told to the audit, and to no run)
+    return UserRegister(store_of(user_desk()), utc_now, Actor())
 
 
 def _plain(text: str) -> str:

@@ -301,7 +301,6 @@ class ComparisonRecord(Record):
 
 def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Difference]) -> ComparisonRecord:
     """A comparison of two runs of these names, with some of its differences."""
-    said = found.statements_new, found.statements_gone
     return ComparisonRecord(
         old,
         new,
@@ -312,7 +311,11 @@ def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Diff
         tuple(
             ClaimDifference(row.kind, _claim(row.old), _claim(row.new), row.hedging, row.page_in_both) for row in rows
         ),
-        StatementDifferences(*(tuple(one.text for one in side) for side in said), found.statements_same),
+        StatementDifferences(
+            tuple(one.text for one in found.statements_new),
+            tuple(one.text for one in found.statements_gone),
+            found.statements_same,
+        ),
     )
 
 

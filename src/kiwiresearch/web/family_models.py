@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt
 
+from kiwiresearch.cases.record_types import CaseSummary, EventRecord, LineRow, LoggedSearch, PersonRecord
+from kiwiresearch.cases.sources import PluginRecord
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseScope, CaseSettings
 from kiwiresearch.kin.privacy.redaction import Mode
@@ -84,53 +86,10 @@ class PluginBody(Body):
 
 
 @dataclass(frozen=True, slots=True)
-class NamedReply(Record):
-    """A person by id."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class RelativeReply(NamedReply):
-    """A person next to another."""
-
-    lived: str
-
-
-@dataclass(frozen=True, slots=True)
-class ParentOrChildReply(RelativeReply):
-    """A parent or child of another."""
-
-    note: str
-    """How they are tied if not by blood: step, adoptive …; or `doubtful`. Mostly empty."""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseReply(Record):
+class CaseReply(CaseSummary):
     """A case in a few figures. Of one that cannot be read, only `id`, `url` and `problem` are known."""
 
     id: str
-    title: str
-    """Whom it began with."""
-    seeds: tuple[NamedReply, ...]
-    people: int
-    kept_back: int
-    """How many of them may be living, and are told only as such."""
-    facts: int
-    ties: int
-    sources: int
-    generations: int
-    budget: int
-    steps: int
-    fetched: int
-    """How many records were fetched."""
-    waiting: int
-    """How much is left to look at."""
-    stop: str
-    """The condition that ended it last; empty while there is none."""
-    why: str
-    """The same in words."""
     privacy: Mode
     """How much is told of people who may be living."""
     owner: bool
@@ -149,40 +108,10 @@ class CasesReply(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class WhenReply(Record):
-    """A date in words, and as EDTF."""
-
-    words: str
-    edtf: str
-
-
-@dataclass(frozen=True, slots=True)
-class PersonReply(Record):
-    """A person with the people next to them."""
-
-    id: str
-    name: str
-    names: tuple[str, ...]
-    sex: str
-    birth: WhenReply | None
-    birth_place: str
-    death: WhenReply | None
-    death_place: str
-    living: LivingStatus
-    confidence: float
-    relation: str
-    """What they are to the first whom the case began with."""
-    parents: tuple[ParentOrChildReply, ...]
-    spouses: tuple[RelativeReply, ...]
-    children: tuple[ParentOrChildReply, ...]
-    siblings: tuple[RelativeReply, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PeopleReply(Record):
     """The people of a case, the seeds first."""
 
-    people: tuple[PersonReply, ...]
+    people: tuple[PersonRecord, ...]
     total: int
 
 
@@ -225,7 +154,16 @@ class FactReply(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class OnePersonReply(PersonReply):
+class PersonDetails(PersonRecord):
+    """A person with the records of every fact, before links are added."""
+
+    facts: list[dict[str, Any]]
+    conflicts: list[dict[str, Any]]
+    living_why: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnePersonReply(PersonRecord):
     """A person with every fact."""
 
     facts: tuple[FactReply, ...]
@@ -236,59 +174,33 @@ class OnePersonReply(PersonReply):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeReply(NamedReply):
-    """A person of the tree."""
-
-    sex: str
-    living: LivingStatus
-    lived: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class TieReply(Record):
-    """A tie between two people; of a parent and a child, the parent is the first."""
-
-    id: str
-    kind: str
-    first: str
-    second: str
-    qualifier: str
-    status: str
-    confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class TreeReply(Record):
-    """Everybody, and all ties."""
-
-    people: tuple[NodeReply, ...]
-    ties: tuple[TieReply, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LineRowReply(RelativeReply):
-    """A person of a line, and how deep they stand in it."""
-
-    depth: int
-    note: str
-    again: bool
-    """They stand further up already, and are not gone into again."""
-    spouses: tuple[RelativeReply, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class BranchReply(Record):
     """Ancestors or descendants, as rows that say how deep they stand."""
 
-    rows: tuple[LineRowReply, ...]
+    rows: tuple[LineRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class RowsReply(Record):
-    """Rows as `kiwiresearch kin … --json` gives them."""
+class TimelineReply(Record):
+    """Events in the order of time."""
+
+    rows: tuple[EventRecord, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsReply(Record):
+    """Conflicts as `kiwiresearch kin conflicts --json` gives them."""
 
     rows: tuple[dict[str, Any], ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogReply(Record):
+    """Searches in the order in which they were made."""
+
+    rows: tuple[LoggedSearch, ...]
     total: int
 
 
@@ -312,34 +224,12 @@ class UndoneReply(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class LivingReply(Record):
-    """Whether a person is taken for living, and why."""
-
-    id: str
-    name: str
-    living: LivingStatus
-    why: str
-    by_user: bool
-
-
-@dataclass(frozen=True, slots=True)
 class PluginsReply(Record):
     """The sources there are, and which of them the case may ask."""
 
-    plugins: tuple[dict[str, Any], ...]
+    plugins: tuple[PluginRecord, ...]
     problems: tuple[str, ...]
     """Plugins of the owner's that cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class RelationReply(Record):
-    """What one person is to another."""
-
-    first: NamedReply
-    second: NamedReply
-    relation: str
-    way: tuple[dict[str, str], ...]
-    common_ancestors: tuple[RelativeReply, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query
@@ -21,13 +20,11 @@ from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.export.exporter import FORMATS
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
     MAX_ROWS,
     NO_EVENTS_SEEN,
     BulkRequest,
-    JobEvent,
     QuestionsRequest,
     event_position,
 )
@@ -52,7 +49,8 @@ from kiwiresearch.web.job_requests import (
     run_url,
 )
 from kiwiresearch.web.replies import Json, JsonRoute
-from kiwiresearch.web.streams import LINE_END, sse_event, sse_response
+from kiwiresearch.web.streams import sse_event, sse_response
+from kiwiresearch.workspace.users import utc_now
 
 MAX_LISTED_ROWS = 1_000
 SANDBOX_POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -91,7 +89,7 @@ def make_jobs(room: ServerContext) -> JobQueue:
     """The jobs of a server, to be closed when it ends."""
     shelf = room.shelf
     return JobQueue(
-        room.desk, shelf.current_books, now=_utc_now, all_books=room.all_books, missing=shelf.currently_missing
+        room.desk, shelf.current_books, now=utc_now, all_books=room.all_books, missing=shelf.currently_missing
     )
 
 
@@ -203,7 +201,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
             news.clear()
             seen = await run_in_threadpool(_job_since, jobs, job_id, place)
             for event in seen.events if seen else ():
-                yield _progress_event(event)
+                yield sse_event("progress", event.data, event.id)
                 place = max(place, event.position)
             if seen is None:
                 return
@@ -219,16 +217,6 @@ def _job_since(jobs: JobQueue, job_id: str, place: tuple[int, int] = NO_EVENTS_S
         return jobs.events_after(job_id, place)
     except KiwiError:
         return None
-
-
-def _progress_event(event: JobEvent) -> ServerSentEvent:
-    text = canonical_json(event.data).encode("utf-8", "replace").decode("utf-8")
-    return ServerSentEvent(text, event="progress", id=event.id, sep=LINE_END)
-
-
-def _utc_now() -> str:
-    """When something was asked for, begun or ended: it is written into the file of a job, and into no run."""
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 ANSWERS_DOC: dict[int | str, dict[str, Any]] = {

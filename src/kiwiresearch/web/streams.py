@@ -27,10 +27,10 @@ PING_S = 15
 LINE_END = "\n"
 
 
-def sse_event(name: str, data: object) -> ServerSentEvent:
-    """An event of a stream, its data as JSON in one line."""
+def sse_event(name: str | None, data: object, event_id: str | None = None) -> ServerSentEvent:
+    """An event of a stream, its data as JSON in one line; without a name it is a plain message."""
     text = canonical_json(plain(data)).encode("utf-8", "replace").decode("utf-8")
-    return ServerSentEvent(text, event=name, sep=LINE_END)
+    return ServerSentEvent(text, event=name, id=event_id, sep=LINE_END)
 
 
 def sse_response(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceResponse:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from kiwiresearch.store.users import NewToken, TokenRow, UserRow, UserTokens
 
 
+def utc_now() -> str:
+    """When something was done: it is written into jobs, notes and the audit, and into no run."""
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
+
+
 def utc_moment(since: str) -> str:
     """It in UTC; BadUsage where it is no date. Nothing stays nothing."""
     words = since.strip()
