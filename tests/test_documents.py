@@ -11,8 +11,9 @@ from types import ModuleType
 import pytest
 
 from kiwiresearch import errors
-from kiwiresearch.ask import formats as answers
+from kiwiresearch.ask import records as answers
 from kiwiresearch.cli.start import run as start
+from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
 from kiwiresearch.page.doc import page_record
 from kiwiresearch.page.elements import CUTS
@@ -146,7 +147,7 @@ def test_every_field_of_an_answer_is_in_the_reference(tmp_path: Path, sample_zim
     desk = open_workspace(environment={"KIWIRESEARCH_HOME": str(tmp_path)})
     with shelf_of(desk, [str(sample_zim)]) as shelf, Finder(desk, shelf, all_books=True) as finder:
         answer = Asker(finder, desk.settings.ask).ask("When was Einstein born?")
-        record = answers.record_of(answer, finder.citation_url)
+        record = plain(answers.record_of(answer, finder.citation_url))
     lists = ("lines", "citations", "passages", "looked", "books")
     names = set(record) | {name for part in lists for name in record[part][0]}
     assert {name for name in names if f"`{name}`" not in text} == set()

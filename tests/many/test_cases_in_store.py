@@ -138,7 +138,7 @@ def test_cases_are_cases_wherever_they_are(url: str, tmp_path: Path) -> None:
             cases.check_free(second)
         cases.check_free(first)
         assert cases.ids() == (first, second), "the one that was changed last"
-        assert (before["people"], cases.summary(first, "public")["people"]) == (0, 1)
+        assert (before.people, cases.summary(first, "public").people) == (0, 1)
         with cases.reading(first) as seen:
             assert list(seen.tree().persons) == ["a"]
         for odd in ("nora-wendover", "0" * 12, "..", "a\0b", first[:-1]):
@@ -150,10 +150,10 @@ def test_a_state_alone_is_seen(url: str, tmp_path: Path) -> None:
     """What another process notes of a case shows at once, also what the audit log does not tell of."""
     with all_cases(tmp_path / "home", url) as cases:
         one = cases.begin_empty("Ann Pell")
-        assert cases.summary(one, "owner")["stop"] == ""
+        assert cases.summary(one, "owner").stop == ""
         with Case.open(cases.place(one)) as case:
             case.store.set_state("stop", {"reason": "budget_exhausted", "words": "Enough."})
-        assert cases.summary(one, "owner")["stop"] == "budget_exhausted"
+        assert cases.summary(one, "owner").stop == "budget_exhausted"
 
 
 def test_the_same_steps_give_the_same_digest(
@@ -423,7 +423,7 @@ def test_nobody_waits_while_a_case_is_begun(store_url: str, tmp_path: Path) -> N
         seen: list[object] = []
 
         def meanwhile() -> None:
-            seen.append(cases.summary(ann, "owner")["people"])
+            seen.append(cases.summary(ann, "owner").people)
             others.begin_empty("Bob Pell")
 
         def make(place: CasePlace) -> None:

@@ -13,13 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.many.many_book import PERSON, TOWNS, build_valley
 from tests.many.many_tools import Host, end, kill
 
 from kiwiresearch.bulk.run import write_book
+from kiwiresearch.cases.record_types import TreeRecord
 from kiwiresearch.cases.records import graph_record
 from kiwiresearch.cases.registry import open_registry
 from kiwiresearch.jobs.job import (
@@ -201,7 +201,7 @@ def made_alone(wish: ResearchRequest, desk: Workspace, out: Path) -> dict[str, b
     return {file.name: file.read_bytes() for file in out.iterdir() if file.name != "timings.json"}
 
 
-def family_alone(home: Path, book: Path) -> dict[str, Any]:
+def family_alone(home: Path, book: Path) -> TreeRecord:
     """The people and ties that the case has when one process works on it from the first step to the last."""
     desk = open_workspace({"KIWIRESEARCH_HOME": str(home)})
     with (

@@ -20,8 +20,9 @@ from tests.conftest import free_port
 
 import kiwiresearch
 from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound, Preview, Thought
-from kiwiresearch.ask.formats import record_of
+from kiwiresearch.ask.records import record_of
 from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.scripted import ScriptedModel
@@ -58,7 +59,7 @@ def asker(finder: Finder) -> Asker:
 
 
 def record(asker: Asker, question: str, wish: AskOptions | None = None) -> str:
-    return canonical_json(record_of(asker.ask(question, wish or AskOptions()), lambda cited: cited.key))
+    return canonical_json(plain(record_of(asker.ask(question, wish or AskOptions()), lambda cited: cited.key)))
 
 
 def check_order(events: list[Event]) -> None:
@@ -233,12 +234,13 @@ PROGRAM = """
 import sys
 called = []
 sys.addaudithook(lambda event, _: called.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
-from kiwiresearch.ask.formats import record_of
+from kiwiresearch.ask.records import record_of
+from kiwiresearch.codec import plain
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.api import open_shelf
 with open_shelf([sys.argv[1]]) as shelf:
     for question in sys.argv[2:]:
-        print(canonical_json(record_of(shelf.ask(question), lambda cited: cited.key)))
+        print(canonical_json(plain(record_of(shelf.ask(question), lambda cited: cited.key))))
 sys.exit(f"tried to reach somebody: {called}" if called else 0)
 """
 
@@ -284,7 +286,7 @@ def test_a_shelf_for_programs_answers(sample_zim: Path, home: Path) -> None:
 def test_a_record_leaves_nothing_out() -> None:
     """Every field of an answer stands in its record under some name, best first wherever there is an order."""
     answer = a_found()
-    told = record_of(answer, lambda cited: f"there/{cited.key}")
+    told = plain(record_of(answer, lambda cited: f"there/{cited.key}"))
     assert told["citations"][0]["url"] == f"there/{answer.citations[0].key}"
     assert [passage["id"] for passage in told["passages"]] == [passage.key for passage in answer.passages]
     assert [line["text"] for line in told["lines"]] == [line.text for line in answer.lines]

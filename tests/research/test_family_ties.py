@@ -17,5 +17,5 @@ def test_parents_and_children_say_if_they_are_not_so_by_blood() -> None:
     """Nobody takes a stepmother for the mother."""
     tree = Tree({name: Person(id=name, name=name) for name in PEOPLE}, TIES, (), {})
     told = person_record(tree, "Jo")
-    assert {row["name"]: row["note"] for row in told["parents"]} == {"Sarah": "", "Elvera": "step"}
-    assert [(row["name"], row["note"]) for row in told["children"]] == [("Max", "adoptive")]
+    assert {row.name: row.note for row in told.parents} == {"Sarah": "", "Elvera": "step"}
+    assert [(row.name, row.note) for row in told.children] == [("Max", "adoptive")]

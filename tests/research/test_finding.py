@@ -10,6 +10,7 @@ import pytest
 from tests.llm.servers import Talk, Told, serving
 from tests.search.shelves import ELEMENT, PLANET, titles
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.search.find import SearchOptions
 from kiwiresearch.workspace import finder as finding
@@ -83,7 +84,7 @@ def test_the_setting_says_how_many_books_are_searched(a_book: BookMaker, open_fi
 def test_the_record_names_the_books(a_book: BookMaker, open_finder: OpenFinder) -> None:
     """What is shown as JSON has the book's name beside its UUID."""
     finder = open_finder(a_book(PAGES))
-    record = json.loads(json.dumps(search_record(finder.find("mercury"), finder)))
+    record = plain(search_record(finder.find("mercury"), finder))
     (book,) = record["books"]
     assert book["name"] == "test_en"
     assert {(hit["book"], hit["book_id"]) for hit in record["hits"]} == {("test_en", book["id"])}

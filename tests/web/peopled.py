@@ -18,11 +18,10 @@ from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.limits import Shutdown
-from kiwiresearch.web.guard.setup import utc_now
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.web.server import Server, listen
 from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.users import Actor, UserRegister
+from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
 from kiwiresearch.workspace.workspace import open_workspace, store_of
 
 UNLIMITED = {f"KIWIRESEARCH_LIMITS_{role}_REQUESTS_A_MINUTE": "1000000" for role in ("READER", "RESEARCHER", "OWNER")}

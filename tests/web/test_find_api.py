@@ -6,18 +6,21 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as percent
 
 import httpx2
 import pytest
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 from tests.web.running import a_client, a_room, running
 
+from kiwiresearch.claims.claim import ClaimRecord
 from kiwiresearch.web import replies
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.inventory import BookRecord
 
 PROBLEM = "application/problem+json"
 TEXT = "Hattusa was burned about 1180 BC. It may have been abandoned before."
@@ -121,7 +124,7 @@ def test_a_book_that_cannot_be_opened_is_told(tmp_path: Path, sample_zim: Path) 
             assert broken["problem"]
             assert str(tmp_path) not in reply.text
             assert client.get("/api/search", params={"q": "sunset"}).json()["hits"]
-            replies.BooksReply.model_validate(reply.json())
+            TypeAdapter(replies.BooksReply).validate_python(reply.json())
 
 
 def test_a_page_is_what_the_command_gives(
@@ -178,20 +181,20 @@ def test_titles_are_completed(client: httpx2.Client) -> None:
     [
         ("/api/search?q=mercury", replies.SearchReply, {"hits": replies.HitReply, "senses": replies.SenseReply}),
         ("/api/suggest?q=sun", replies.SuggestReply, {"suggestions": replies.SuggestionReply}),
-        ("/api/books", replies.BooksReply, {"books": replies.BookReply}),
+        ("/api/books", replies.BooksReply, {"books": BookRecord}),
         ("/api/page?title=Hattusa", replies.PageReply, {"sections": replies.SectionReply}),
-        ("/api/claims?title=Ugarit", replies.ClaimsReply, {"claims": replies.ClaimReply}),
+        ("/api/claims?title=Ugarit", replies.ClaimsReply, {"claims": ClaimRecord}),
     ],
 )
 def test_the_documented_fields_are_those_that_are_sent(
-    client: httpx2.Client, path: str, kind: type[BaseModel], rows: dict[str, type[BaseModel]]
+    client: httpx2.Client, path: str, kind: type[Any], rows: dict[str, type[Any]]
 ) -> None:
     """The OpenAPI names every field that is sent, and no other but those that say when they are there."""
     record = client.get(path).json()
-    kind.model_validate(record)
+    TypeAdapter(kind).validate_python(record)
     for sent, told in ((record, kind), *((record[name][0], row) for name, row in rows.items())):
-        seldom = {name for name, field in told.model_fields.items() if not field.is_required()}
-        assert set(sent) | seldom == set(told.model_fields)
+        seldom = {one.name for one in fields(told) if one.metadata}
+        assert set(sent) | seldom == {one.name for one in fields(told)}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,8 @@ from kiwiresearch.errors import CannotWrite
 from kiwiresearch.store.audit import AuditRow
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.audit import AuditLog, note_profile
-from kiwiresearch.web.guard.setup import open_accounts, utc_now
+from kiwiresearch.web.guard.setup import open_accounts
+from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim.policy import Policy
 

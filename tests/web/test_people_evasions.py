@@ -15,7 +15,7 @@ from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_client
 
 from kiwiresearch.web.guard.audit import MAX_SUBJECT, AuditLog, AuditRecorder, asked_words
-from kiwiresearch.web.guard.setup import utc_now
+from kiwiresearch.workspace.users import utc_now
 
 ASKED = "Why is the sky blue?"
 UNKEPT = ["\0", "\ud800", "\x1b[31m", "\r\n99  2026-11-16  olga  -  login  -  done"]

@@ -22,8 +22,7 @@ from kiwiresearch.store.store import Store, open_store
 from kiwiresearch.store.tables import JOB
 from kiwiresearch.web.desk.questions import QuestionHistory
 from kiwiresearch.web.guard.identity import CURRENT_VISITOR, Visitor
-from kiwiresearch.web.users import LimitsReply
-from kiwiresearch.workspace.setting_values import LIMIT_NAMES, LimitSettings, UserLimits, checked_limits, user_limits
+from kiwiresearch.workspace.setting_values import LimitSettings, UserLimits, checked_limits, user_limits
 
 SEARCH = "/api/suggest?q=sun"
 NUMBERS = itertools.count(1)
@@ -164,11 +163,6 @@ def test_a_limit_that_cannot_be_is_refused(own: dict[str, int]) -> None:
     """A slip is told, and nothing is set."""
     with pytest.raises(BadUsage):
         checked_limits(own)
-
-
-def test_the_api_tells_every_limit() -> None:
-    """A new limit is told to clients as well."""
-    assert set(LimitsReply.model_fields) == set(LIMIT_NAMES)
 
 
 def test_questions_of_a_batch_are_for_who_asked_them(people: Peopled) -> None:

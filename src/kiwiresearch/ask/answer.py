@@ -55,7 +55,7 @@ GENERAL = "General (no local cite): "
 
 @dataclass(frozen=True, slots=True)
 class AnswerBook:
-    """The book an answer comes from: how old it is and what it leaves out."""
+    """A book that an answer was taken from: how old it is and what it leaves out."""
 
     id: str
     name: str

@@ -7,6 +7,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cases.case import Case, Found
+from kiwiresearch.cases.record_types import (
+    AgeRecord,
+    CaseSummary,
+    EventRecord,
+    KinStep,
+    LineRow,
+    LoggedSearch,
+    ParentOrChild,
+    PersonName,
+    PersonRecord,
+    RelationRecord,
+    Relative,
+    TreePerson,
+    TreeRecord,
+    TreeTie,
+    WhenRecord,
+)
+from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.conflict import conflicts_of
 from kiwiresearch.kin.firewall.check import check
@@ -68,82 +86,73 @@ class CachedCase(Case):
         return self._masks[mode]
 
 
-def summary_record(case: Case, mode: Mode) -> dict[str, Any]:
+def summary_record(case: Case, mode: Mode) -> CaseSummary:
     """A case in a few figures."""
     tree, mask = case.tree(mode), case.mask(mode)
     progress, stop = CaseProgress.load(case.store), case.store.state("stop") or {}
-    return {
-        "title": case.title(mode),
-        "seeds": [{"id": one, "name": tree.persons[one].name} for one in case.seeds() if one in tree.persons],
-        "people": len(tree.persons),
-        "kept_back": len(tree.hidden),
-        "facts": len(tree.facts),
-        "ties": len(tree.relationships),
-        "sources": len(tree.sources),
-        "generations": case.settings.generations,
-        "budget": case.settings.budget,
-        "steps": progress.iterations,
-        "fetched": progress.fetches,
-        "waiting": sum(case.store.sizes().values()),
-        "stop": str(stop.get("reason", "")),
-        "why": mask.text(str(stop.get("words", ""))),
-    }
+    return CaseSummary(
+        title=case.title(mode),
+        seeds=tuple(PersonName(one, tree.persons[one].name) for one in case.seeds() if one in tree.persons),
+        people=len(tree.persons),
+        kept_back=len(tree.hidden),
+        facts=len(tree.facts),
+        ties=len(tree.relationships),
+        sources=len(tree.sources),
+        generations=case.settings.generations,
+        budget=case.settings.budget,
+        steps=progress.iterations,
+        fetched=progress.fetches,
+        waiting=sum(case.store.sizes().values()),
+        stop=str(stop.get("reason", "")),
+        why=mask.text(str(stop.get("words", ""))),
+    )
 
 
-def graph_record(tree: Tree) -> dict[str, Any]:
+def graph_record(tree: Tree) -> TreeRecord:
     """Everybody and all ties, for a program that draws them."""
-    return {
-        "people": [
-            {
-                "id": one.id,
-                "name": one.name,
-                "sex": one.sex,
-                "living": one.living,
-                "lived": lifespan(tree, one.id),
-                "confidence": one.confidence,
-            }
+    return TreeRecord(
+        tuple(
+            TreePerson(one.id, one.name, one.sex, one.living, lifespan(tree, one.id), one.confidence)
             for one in tree.persons.values()
-        ],
-        "ties": [
-            {
-                "id": tie.id,
-                "kind": tie.kind,
-                "first": tie.first,
-                "second": tie.second,
-                "qualifier": tie.qualifier,
-                "status": tie.status,
-                "confidence": tie.confidence,
-            }
+        ),
+        tuple(
+            TreeTie(tie.id, tie.kind, tie.first, tie.second, tie.qualifier, tie.status, tie.confidence)
             for tie in tree.relationships
-        ],
-    }
+        ),
+    )
 
 
 Ties = Mapping[tuple[PersonId, PersonId], Relationship]
 """Of each parent and child, how they are tied."""
 
 
-def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> dict[str, Any]:
+def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> PersonRecord:
     """A person with the people next to them; of parents and children also whether that is not by blood, or in doubt."""
     person = tree.persons[one]
     ties = parent_ties(tree) if ties is None else ties
-    return {
-        "id": one,
-        "name": person.name,
-        "names": list(person.names),
-        "sex": person.sex,
-        "birth": _when(person.birth),
-        "birth_place": person.birth_place,
-        "death": _when(person.death),
-        "death_place": person.death_place,
-        "living": person.living,
-        "confidence": person.confidence,
-        "relation": kinship,
-        "parents": [row | {"note": tie_note(ties.get((row["id"], one)))} for row in _named(tree, tree.parents(one))],
-        "spouses": _named(tree, tree.spouses(one)),
-        "children": [row | {"note": tie_note(ties.get((one, row["id"])))} for row in _named(tree, tree.children(one))],
-        "siblings": _named(tree, tree.siblings(one)),
-    }
+    return PersonRecord(
+        id=one,
+        name=person.name,
+        names=tuple(person.names),
+        sex=person.sex,
+        birth=_when(person.birth),
+        birth_place=person.birth_place,
+        death=_when(person.death),
+        death_place=person.death_place,
+        living=person.living,
+        confidence=person.confidence,
+        relation=kinship,
+        parents=tuple(
+            extend(ParentOrChild, row, note=tie_note(ties.get((row.id, one))))
+            for row in _named(tree, tree.parents(one))
+        ),
+        spouses=_named(tree, tree.spouses(one)),
+        children=tuple(
+            extend(ParentOrChild, row, note=tie_note(ties.get((one, row.id))))
+            for row in _named(tree, tree.children(one))
+        ),
+        siblings=_named(tree, tree.siblings(one)),
+    )
 
 
 def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
@@ -155,7 +164,7 @@ def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
     return [one.id for one in people if any(wanted in fold(name) for name in (one.name, *one.names))]
 
 
-def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[dict[str, Any]]:
+def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[PersonRecord]:
     """These people, each with what they are to the first seed; of far relatives that takes a while to find out."""
     tree = case.tree(mode)
     seed = next((one for one in case.seeds() if one in tree.persons), "")
@@ -262,56 +271,44 @@ def conflict_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
     return [{**one.record(), "name": tree.persons[one.person].name} for one in case.computed(conflicts_of, mode)]
 
 
-def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[dict[str, Any]]:
+def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[EventRecord]:
     """The events of everybody, or of one."""
     tree = case.tree(mode)
     return [
-        {
-            "when": event.when.words(),
-            "edtf": event.when.edtf(),
-            "what": event.kind,
-            "who": _named(tree, event.people),
-            "where": event.place,
-            "ages": [{"name": tree.persons[one.person].name, "age": one.age.words()} for one in event.ages],
-            "status": event.status,
-            "confidence": event.confidence,
-        }
+        EventRecord(
+            event.when.words(),
+            event.when.edtf(),
+            event.kind,
+            _named(tree, event.people),
+            event.place,
+            tuple(AgeRecord(tree.persons[one.person].name, one.age.words()) for one in event.ages),
+            event.status,
+            event.confidence,
+        )
         for event in case.computed(timeline, mode)
         if not person or person in event.people
     ]
 
 
-def log_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+def log_records(case: Case, mode: Mode) -> list[LoggedSearch]:
     """The research log; a search in vain is a line of it, and no evidence that there is nothing."""
-    return [
-        {
-            "query": one.query,
-            "source": one.source,
-            "found": one.hits,
-            "new_statements": one.new_facts,
-            "negative": one.negative,
-        }
-        for one in case.searches(mode)
-    ]
+    return [LoggedSearch(one.query, one.source, one.hits, one.new_facts, one.negative) for one in case.searches(mode)]
 
 
-def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> dict[str, Any]:
+def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> RelationRecord:
     """What the second person is to the first, and the way there."""
     tree = case.tree(mode)
     for one in (first, second):
         if one not in tree.persons:
             raise NothingFound("One of them may be living, and is not shown.", remedy="Give --privacy owner.")
     found = KinshipFinder(tree).kinship(first, second)
-    return {
-        "first": {"id": first, "name": tree.persons[first].name},
-        "second": {"id": second, "name": tree.persons[second].name},
-        "relation": found.words,
-        "way": [
-            {"id": step.person, "name": tree.persons[step.person].name, "is": step_words(tree, step)}
-            for step in found.path
-        ],
-        "common_ancestors": _named(tree, [one.person for one in found.common]),
-    }
+    return RelationRecord(
+        first=PersonName(first, tree.persons[first].name),
+        second=PersonName(second, tree.persons[second].name),
+        relation=found.words,
+        way=tuple(KinStep(step.person, tree.persons[step.person].name, step_words(tree, step)) for step in found.path),
+        common_ancestors=_named(tree, [one.person for one in found.common]),
+    )
 
 
 def checked_field(name: str) -> FieldName:
@@ -323,31 +320,26 @@ def checked_field(name: str) -> FieldName:
     raise BadUsage(f"There is no field {name!r}.", remedy=f"Use one of: {', '.join(FIELD_LABELS)}.")
 
 
-def _when(when: DateRange | None) -> dict[str, Any] | None:
-    return {"words": when.words(), "edtf": when.edtf()} if when else None
+def _when(when: DateRange | None) -> WhenRecord | None:
+    return WhenRecord(when.words(), when.edtf()) if when else None
 
 
-def _named(tree: Tree, people: Iterable[PersonId]) -> list[dict[str, str]]:
-    return [
-        {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
-        for one in people
-        if one in tree.persons
-    ]
+def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[Relative, ...]:
+    return tuple(Relative(one, tree.persons[one].name, lifespan(tree, one)) for one in people if one in tree.persons)
 
 
-def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[dict[str, Any]]:
+def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
     """The line of a person, up or down, as rows that say how deep they stand; who was met is not gone into again."""
     ties = parent_ties(tree)
-    found: list[dict[str, Any]] = []
+    found: list[LineRow] = []
     seen: set[PersonId] = set()
     waiting: list[tuple[PersonId, int, str]] = [(root, 0, "")]
     while waiting:
         one, depth, note = waiting.pop()
         again = one in seen
         seen.add(one)
-        partners = _named(tree, tree.spouses(one)) if down and not again else []
-        told = {"id": one, "name": tree.persons[one].name, "lived": lifespan(tree, one)}
-        found.append({**told, "depth": depth, "note": note, "again": again, "spouses": partners})
+        partners = _named(tree, tree.spouses(one)) if down and not again else ()
+        found.append(LineRow(one, tree.persons[one].name, lifespan(tree, one), depth, note, again, partners))
         if again:
             continue
         near = _by_birth(tree, one) if down else parents_in_order(tree, one)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kiwiresearch.cases.places import (
     CASE_FILE,
@@ -35,6 +35,7 @@ from kiwiresearch.workspace.places import server_folder
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.record_types import CaseSummary
     from kiwiresearch.cases.records import CachedCase
     from kiwiresearch.cases.repository import StoredCases
     from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
@@ -78,7 +79,7 @@ class CaseRegistry:
         self._scope = scope
         self._kept = kept or FolderCases(root)
         self._seen: OrderedDict[str, tuple[Hashable, CachedCase]] = OrderedDict()
-        self._told: dict[tuple[str, Mode], tuple[Hashable, dict[str, Any]]] = {}
+        self._told: dict[tuple[str, Mode], tuple[Hashable, CaseSummary]] = {}
         self._locks: dict[str, threading.RLock] = {}
         self._changing = threading.RLock()
         self._beginning = threading.Lock()
@@ -115,7 +116,7 @@ class CaseRegistry:
         with self._lock(wanted), rewording_errors(place.without_names):
             yield self._as_it_is(wanted, place)
 
-    def summary(self, wanted: str, mode: Mode) -> dict[str, Any]:
+    def summary(self, wanted: str, mode: Mode) -> CaseSummary:
         """What a list says of a case."""
         from kiwiresearch.cases.records import summary_record
 

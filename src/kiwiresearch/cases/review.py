@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.loop.decisions import forbidden_pairs
 from kiwiresearch.kin.resolve.pairs import ordered_pair
@@ -38,20 +39,25 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
         case.decide()
 
 
-def living_record(case: Case, person: PersonId) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class LivingRecord(Record):
+    """Whether a person is taken for living, and why."""
+
+    id: str
+    name: str
+    living: LivingStatus
+    why: str
+    by_user: bool
+
+
+def living_record(case: Case, person: PersonId) -> LivingRecord:
     """What is thought of a person, and why."""
     known = case.known()
     verdict = known.verdicts[person]
     by_user = person in case.overrides
     reasons = case.store.state(REASONS_KEY) or {}
     why = f"The user says so: {reasons.get(person, '')}" if by_user else f"{verdict.why[:1].upper()}{verdict.why[1:]}"
-    return {
-        "id": person,
-        "name": known.tree.persons[person].name,
-        "living": verdict.status,
-        "why": why.rstrip(".: "),
-        "by_user": by_user,
-    }
+    return LivingRecord(person, known.tree.persons[person].name, verdict.status, why.rstrip(".: "), by_user)
 
 
 SHORT = 8

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.store.case import CaseStore
@@ -165,42 +166,67 @@ def open_gate(
     return Gate(permit, memory, clock or Clock(time.time))  # noqa: TID251
 
 
-def source_records(known: Plugins, store: CaseStore | None) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class PluginRecord(Record):
+    """A source: what it is, whether the case may ask it, and what is asked of whom."""
+
+    id: str
+    name: str
+    tier: int
+    on: bool
+    network: bool
+    hosts: tuple[str, ...]
+    asked: str
+    terms: str
+    """What its terms say of programs."""
+    terms_url: str
+    terms_acknowledged: bool
+    key: str
+    """The variable that holds the user's key; empty where none is needed."""
+    sign_in: bool
+    note: str
+    requests_per_minute: float
+    quarantine: str
+    """Why it was put aside, if it was."""
+    shipped: bool
+
+
+def source_records(known: Plugins, store: CaseStore | None) -> list[PluginRecord]:
     """Each plugin: what it is, whether it is on, and what is asked of whom when it is."""
     switches = Switches.of(store) if store else Switches()
     return [_plugin_record(one, switches, store) for one in known.known]
 
 
-def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | None) -> dict[str, Any]:
+def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | None) -> PluginRecord:
     from kiwiresearch.kin.sources.gate import key_variable
 
     plugin = known.plugin
     is_books = plugin.kind == "books"
     rules = plugin.compliance
-    return {
-        "id": plugin.plugin_id,
-        "name": plugin.display_name,
-        "tier": plugin.tier,
-        "on": is_books or plugin.plugin_id in switches.on,
-        "network": not is_books,
-        "hosts": [] if is_books else _hosts(plugin, switches),
-        "asked": "" if is_books else "Names and years of people who are known to be dead; nothing of anybody else.",
-        "terms": rules.tos_automation,
-        "terms_url": rules.tos_url,
-        "terms_acknowledged": plugin.plugin_id in switches.terms,
-        "key": key_variable(plugin.plugin_id) if rules.requires_auth else "",
-        "sign_in": plugin.auth is not None,
-        "note": rules.note,
-        "requests_per_minute": rules.rate_limit_requests_per_minute,
-        "quarantine": _quarantine(known, store),
-        "shipped": known.shipped,
-    }
+    return PluginRecord(
+        id=plugin.plugin_id,
+        name=plugin.display_name,
+        tier=plugin.tier,
+        on=is_books or plugin.plugin_id in switches.on,
+        network=not is_books,
+        hosts=() if is_books else _hosts(plugin, switches),
+        asked="" if is_books else "Names and years of people who are known to be dead; nothing of anybody else.",
+        terms=rules.tos_automation,
+        terms_url=rules.tos_url,
+        terms_acknowledged=plugin.plugin_id in switches.terms,
+        key=key_variable(plugin.plugin_id) if rules.requires_auth else "",
+        sign_in=plugin.auth is not None,
+        note=rules.note,
+        requests_per_minute=rules.rate_limit_requests_per_minute,
+        quarantine=_quarantine(known, store),
+        shipped=known.shipped,
+    )
 
 
-def _hosts(plugin: Plugin, switches: Switches) -> list[str]:
+def _hosts(plugin: Plugin, switches: Switches) -> tuple[str, ...]:
     """Whom the plugin asks: the endpoint of the user's own, else its own hosts."""
     own = dict(switches.endpoints).get(plugin.plugin_id)
-    return [urlsplit(own).netloc] if own else sorted(plugin.hosts())
+    return (urlsplit(own).netloc,) if own else tuple(sorted(plugin.hosts()))
 
 
 def _quarantine(known: KnownPlugin, store: CaseStore | None) -> str:

@@ -9,10 +9,11 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, NewType, get_args
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreLine, ScoreTerm
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.quantity import Quantity
 from kiwiresearch.text.sentences import Hedge
@@ -131,6 +132,52 @@ def confidence_of(score: Score) -> float:
 
 
 FLAGS = ("may", "some", "debated", "uncertain")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRecord(Record):
+    """One thing that a page or a text says; the reference of claims tells what its fields mean."""
+
+    claim_id: str
+    claim: str
+    """The claim in words that stand alone."""
+    claim_type: ClaimType
+    also: tuple[ClaimType, ...]
+    """What else it is."""
+    subject: str
+    name_put_in: NameSource
+    """Where a name comes from that stands in place of a pronoun: the `title` of the page, or the sentence `before`;
+    empty where none was put in.
+    """
+    depends_on: DependsOn
+    """What it can only be read with: the `subject` of its page, or the `previous` sentence; empty where it can be read
+    by itself.
+    """
+    scope: str
+    names: tuple[str, ...]
+    topic_tags: tuple[str, ...]
+    confidence: float
+    confidence_terms: tuple[ScoreTerm, ...]
+    dates: tuple[dict[str, Any], ...]
+    measures: tuple[dict[str, Any], ...]
+    hedging: tuple[dict[str, Any], ...]
+    hedging_flags: dict[str, bool]
+    evidence_signals: dict[str, Any]
+    origin: str
+    """Who found it: the rules, or a model."""
+    book: str
+    book_name: str
+    path: str
+    page_title: str
+    section: str
+    section_heading: str
+    headings: tuple[str, ...]
+    """The headings it stands below, the outermost first."""
+    anchor: str
+    spans: tuple[dict[str, Any], ...]
+    """Where its words stand in the `plain_text` of the page."""
+    support_snippets: tuple[str, ...]
+    """These words, letter by letter."""
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:

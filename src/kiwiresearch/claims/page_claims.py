@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import get_args
 
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType, claim_record
+from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType, claim_record
 from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import page_of_text
@@ -33,15 +34,22 @@ class PageClaims:
             return replace(self, claims=tuple(claim for claim in found if claim.type == wanted))
         return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> PageClaimsRecord:
         """What `--json` shows of it."""
-        return {
-            "title": self.page.title,
-            "book": self.page.ref.book,
-            "path": self.page.ref.path,
-            "claims": [claim_record(claim) for claim in self.claims],
-            "hedges": list(self.hedges),
-        }
+        claims = tuple(ClaimRecord(**claim_record(claim)) for claim in self.claims)
+        return PageClaimsRecord(self.page.title, self.page.ref.book, self.page.ref.path, claims, self.hedges)
+
+
+@dataclass(frozen=True, slots=True)
+class PageClaimsRecord(Record):
+    """What a page or a text claims, in its order."""
+
+    title: str
+    book: str
+    path: str
+    claims: tuple[ClaimRecord, ...]
+    hedges: tuple[str, ...]
+    """The words anywhere in it that hold back."""
 
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:

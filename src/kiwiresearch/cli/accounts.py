@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +13,6 @@ from kiwiresearch.errors import BadUsage, KiwiError
 if TYPE_CHECKING:
     from kiwiresearch.store.audit import AuditRow
     from kiwiresearch.store.store import Store
-    from kiwiresearch.store.users import UserRow
     from kiwiresearch.workspace.users import UserRegister
 
 users = typer.Typer(
@@ -36,18 +34,18 @@ def list_users(*, json: JsonOption = False) -> None:
     from kiwiresearch.cli import output
 
     register = _register()
-    rows = [_user_record(register, user) for user in register.all()]
+    rows = [register.with_tokens(user) for user in register.all()]
     if json:
         output.document({"users": rows})
         return
     if not rows:
         print("There are no users yet. Make the first: kiwiresearch users add NAME --role owner")
     for row in rows:
-        limits = ", ".join(f"{name} {value}" for name, value in row["limits"].items())
-        print(f"{_plain(row['name'])}  {row['role']}{f'  ({limits})' if limits else ''}")
-        for token in row["tokens"]:
-            state = f"revoked {token['revoked_at']}" if token["revoked_at"] else f"last used {token['used_at'] or '-'}"
-            print(f"    {token['id']}  {_plain(token['label']) or '-'}  made {token['made_at']}  {state}")
+        limits = ", ".join(f"{name} {value}" for name, value in row.limits.items())
+        print(f"{_plain(row.name)}  {row.role}{f'  ({limits})' if limits else ''}")
+        for token in row.tokens:
+            state = f"revoked {token.revoked_at}" if token.revoked_at else f"last used {token.used_at or '-'}"
+            print(f"    {token.id}  {_plain(token.label) or '-'}  made {token.made_at}  {state}")
 
 
 @users.command()
@@ -136,12 +134,6 @@ def _report(words: str, record: dict[str, Any], *, as_json: bool) -> None:
         print(_plain(words))
 
 
-def _user_record(register: UserRegister, user: UserRow) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(user) | {"tokens": [asdict(token) for token in register.tokens(user.name)]}
-
-
 def _limit(text: str) -> tuple[str, int | None]:
     name, mark, value = text.partition("=")
     if not mark or (value and not (value.isascii() and value.isdigit() and len(value) < 10)):
@@ -150,16 +142,10 @@ def _limit(text: str) -> tuple[str, int | None]:
 
 
 def _register() -> UserRegister:
-    from kiwiresearch.workspace.users import Actor, UserRegister
+    from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
     from kiwiresearch.workspace.workspace import store_of
 
-    return UserRegister(store_of(user_desk()), _utc_now, Actor())
-
-
-def _utc_now() -> str:
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251 (told to the audit, and to no run)
+    return UserRegister(store_of(user_desk()), utc_now, Actor())
 
 
 def _plain(text: str) -> str:
@@ -211,19 +197,17 @@ def _check_audit(store: Store, head: str, *, json: bool) -> None:
     """Prove the audit, up to `head` also that it was not written anew, and tell where it ends for the next time."""
     from kiwiresearch.cli import output
 
-    end = store.audit.head()  # before the proof, which covers it then
-    broken = store.audit.check(head)
+    proof = store.audit.prove(head)
     if json:
-        row, why = (broken.seq, broken.why) if broken else (None, "")
-        output.document({"holds": broken is None, "row": row, "why": why, "head": end})
-    elif broken is None:
+        output.document(proof)
+    elif proof.holds:
         print("The audit is whole: every row is as it was written.")
-        print(f"Its last row has the hash {end}")
-    if broken is None:
+        print(f"Its last row has the hash {proof.head}")
+    if proof.holds:
         return
     if not json:
         raise KiwiError(
-            f"The audit does not hold at row {broken.seq}: {broken.why}.",
+            f"The audit does not hold at row {proof.row}: {proof.why}.",
             remedy="Compare the store with a copy of before.",
         )
     raise typer.Exit(1)
@@ -233,7 +217,7 @@ def _show_row(row: AuditRow, *, json: bool) -> None:
     if json:
         from kiwiresearch.cli import output
 
-        output.document(asdict(row))
+        output.document(row)
         return
     from kiwiresearch.text.display import printable
 

@@ -70,7 +70,7 @@ def ask(
 
             raise typer.Exit(each_question(batch, asker, finder, wish))
         if json:
-            from kiwiresearch.ask.formats import record_of
+            from kiwiresearch.ask.records import record_of
             from kiwiresearch.cli import output
 
             answer = asker.ask(question, wish)

@@ -164,7 +164,7 @@ def compare(
 
     found = compared(open_compared_run(folder_of(old)), open_compared_run(folder_of(new)))
     if json:
-        output.document({"old": old, "new": new} | comparison_record(found, differences(found)))
+        output.document(comparison_record(old, new, found, differences(found)))
     else:
         comparison(found)
 

@@ -94,11 +94,11 @@ def living(
         if status:
             set_living(found, one, status, why.strip())
         row = living_record(found, one)
-        why_told = found.mask("public").text(row["why"]) if json else row["why"]
+        why_told = found.mask("public").text(row.why) if json else row.why
     if json:
-        output.document({"living": row["living"], "why": why_told, "by_user": row["by_user"]})
+        output.document({"living": row.living, "why": why_told, "by_user": row.by_user})
     else:
-        output.line(f"{row['name']}: {row['living']}. {row['why']}.")
+        output.line(f"{row.name}: {row.living}. {row.why}.")
 
 
 def plugins(
@@ -135,7 +135,7 @@ def plugins(
         if json:
             output.document({"plugins": rows, "problems": [str(problem) for problem in known.problems]})
         else:
-            kin_output.plugins([row for row in rows if not action or row["id"] == what], known.problems)
+            kin_output.plugins([row for row in rows if not action or row.id == what], known.problems)
 
 
 def _check(what: str, *, json: bool) -> int:

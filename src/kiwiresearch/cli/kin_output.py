@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kiwiresearch.cases.record_types import (
+    EventRecord,
+    LineRow,
+    LoggedSearch,
+    ParentOrChild,
+    PersonRecord,
+    RelationRecord,
+    Relative,
+)
+from kiwiresearch.cases.sources import PluginRecord
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
 from kiwiresearch.kin.loop.revisits import query_label
@@ -71,61 +81,58 @@ def outcome(case: Case, last: StepResult | None) -> None:
         unbroken_line("Not done yet. Go on: kiwiresearch kin run")
 
 
-def people(case: Case, rows: Sequence[Row], stop: Row) -> None:
+def people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     """Everybody in a line."""
     line(
         f"{count_of(len(rows), 'person', 'people')}, begun with {one_line(', '.join(case.settings.seeds)) or 'a file'}."
     )
     for row in rows:
-        living = "" if row["living"] == "deceased" else "perhaps living" if row["living"] == "unknown" else "living"
-        told = ", ".join(part for part in (_lived(row), one_line(row["relation"]), living) if part)
-        unbroken_line(f"{row['id'][:SHORT]}  {one_line(row['name']) or 'Name not known'}{f' ({told})' if told else ''}")
+        living = "" if row.living == "deceased" else "perhaps living" if row.living == "unknown" else "living"
+        told = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
+        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name not known'}{f' ({told})' if told else ''}")
     if stop:
         line(f"Stopped: {stop.get('reason', '')}. {stop.get('words', '')}")
 
 
-def _lived(row: Row) -> str:
-    return (
-        " – ".join(row[key]["words"] if row[key] else "?" for key in ("birth", "death"))
-        if any(row[key] for key in ("birth", "death"))
-        else ""
-    )
+def _lived(row: PersonRecord) -> str:
+    both = row.birth, row.death
+    return " – ".join(when.words if when else "?" for when in both) if any(both) else ""
 
 
-def person(row: Row, seed: str) -> None:
-    line(one_line(row["name"]) or "Name not known")
-    line(f"  id: {row['id'][:SHORT]}")
-    if row["names"]:
-        line(f"  also called: {'; '.join(map(one_line, row['names']))}")
-    if row["sex"]:
-        line(f"  sex: {row['sex']}")
-    for key, verb in (("birth", "born"), ("death", "died")):
-        when = row[key]["words"] if row[key] else ""
-        where = one_line(row[f"{key}_place"])
+def person(row: PersonRecord, seed: str) -> None:
+    line(one_line(row.name) or "Name not known")
+    line(f"  id: {row.id[:SHORT]}")
+    if row.names:
+        line(f"  also called: {'; '.join(map(one_line, row.names))}")
+    if row.sex:
+        line(f"  sex: {row.sex}")
+    for verb, date, place in (("born", row.birth, row.birth_place), ("died", row.death, row.death_place)):
+        when, where = date.words if date else "", one_line(place)
         if when or where:
             line(f"  {verb}: {', '.join(part for part in (when, where) if part)}")
-    if row["living"] != "deceased":
-        line(f"  living: {'perhaps, and treated so' if row['living'] == 'unknown' else 'yes, and treated so'}")
-    if row["relation"] and seed:
-        line(f"  {row['relation']} (seen from {one_line(seed)})")
-    for group in ("parents", "spouses", "children", "siblings"):
-        if row[group]:
-            line(f"  {group}: {'; '.join(_name_and_years(one['name'], _about(one)) for one in row[group])}")
+    if row.living != "deceased":
+        line(f"  living: {'perhaps, and treated so' if row.living == 'unknown' else 'yes, and treated so'}")
+    if row.relation and seed:
+        line(f"  {row.relation} (seen from {one_line(seed)})")
+    groups = {"parents": row.parents, "spouses": row.spouses, "children": row.children, "siblings": row.siblings}
+    for name, group in groups.items():
+        if group:
+            line(f"  {name}: {'; '.join(_name_and_years(one.name, _about(one)) for one in group)}")
 
 
-def _about(row: Row) -> str:
-    return ", ".join(filter(None, (row.get("note", ""), row["lived"])))
+def _about(row: Relative) -> str:
+    return ", ".join(filter(None, (row.note if isinstance(row, ParentOrChild) else "", row.lived)))
 
 
 def _name_and_years(name: str, lived: str) -> str:
     return f"{one_line(name) or 'Name not known'}{f' ({lived})' if lived else ''}"
 
 
-def branches(rows: Sequence[Row]) -> None:
+def branches(rows: Sequence[LineRow]) -> None:
     for row in rows:
-        about = "; ".join(part for part in (row["lived"], row["note"], "listed above" if row["again"] else "") if part)
-        partners = f" ⚭ {', '.join(one_line(one['name']) for one in row['spouses'])}" if row["spouses"] else ""
-        unbroken_line(f"{'  ' * row['depth']}{_name_and_years(row['name'], about)}{partners}")
+        about = "; ".join(part for part in (row.lived, row.note, "listed above" if row.again else "") if part)
+        partners = f" ⚭ {', '.join(one_line(one.name) for one in row.spouses)}" if row.spouses else ""
+        unbroken_line(f"{'  ' * row.depth}{_name_and_years(row.name, about)}{partners}")
     if len(rows) == 1:
         line("Nobody else is known in this direction.")
 
@@ -192,63 +199,63 @@ def _record(member: Row) -> str:
     return f"{one_line(member['name'])} ({member['id'][:SHORT]})"
 
 
-def events(rows: Sequence[Row]) -> None:
+def events(rows: Sequence[EventRecord]) -> None:
     if not rows:
         line("No event has a date.")
     for row in rows:
-        who = " and ".join(one_line(one["name"]) for one in row["who"])
+        who = " and ".join(one_line(one.name) for one in row.who)
         ages = _ages(row)
-        where = f", {one_line(row['where'])}" if row["where"] else ""
-        line(f"{row['when']}: {row['what']} of {who}{where}{f' ({ages})' if ages else ''}")
+        where = f", {one_line(row.where)}" if row.where else ""
+        line(f"{row.when}: {row.what} of {who}{where}{f' ({ages})' if ages else ''}")
 
 
-def _ages(row: Row) -> str:
+def _ages(row: EventRecord) -> str:
     """How old the one was; of a birth, how old the parents were."""
-    if len(row["who"]) == 1 and row["what"] != "birth":
-        return "".join(f"aged {one['age']}" for one in row["ages"])
-    return ", ".join(f"{one_line(one['name'])} was {one['age']}" for one in row["ages"])
+    if len(row.who) == 1 and row.what != "birth":
+        return "".join(f"aged {one.age}" for one in row.ages)
+    return ", ".join(f"{one_line(one.name)} was {one.age}" for one in row.ages)
 
 
-def searches(rows: Sequence[Row]) -> None:
+def searches(rows: Sequence[LoggedSearch]) -> None:
     if not rows:
         line("Nothing was searched yet, beside the pages the case began with.")
     for row in rows:
-        found = "searched, not found" if row["negative"] else f"{row['found']} found, {row['new_statements']} new"
-        line(f"{one_line(row['query'])} ({row['source']}): {found}")
-    vain = sum(row["negative"] for row in rows)
+        found = "searched, not found" if row.negative else f"{row.found} found, {row.new_statements} new"
+        line(f"{one_line(row.query)} ({row.source}): {found}")
+    vain = sum(row.negative for row in rows)
     if vain:
         line(f"{vain} of {len(rows)} without result. That nothing was found is no evidence that there is nothing.")
 
 
-def relation(row: Row) -> None:
-    first, second = one_line(row["first"]["name"]), one_line(row["second"]["name"])
-    line(f"{second} is to {first}: {row['relation']}")
-    if len(row["way"]) > 1:
-        line(" → ".join(_name_and_years(step["name"], step["is"]) for step in row["way"]))
-    ends = {row["first"]["id"], row["second"]["id"]}
-    if not ends & {one["id"] for one in row["common_ancestors"]} and row["common_ancestors"]:
-        names = [_name_and_years(one["name"], one["lived"]) for one in row["common_ancestors"]]
+def relation(row: RelationRecord) -> None:
+    first, second = one_line(row.first.name), one_line(row.second.name)
+    line(f"{second} is to {first}: {row.relation}")
+    if len(row.way) > 1:
+        line(" → ".join(_name_and_years(step.name, step.is_) for step in row.way))
+    ends = {row.first.id, row.second.id}
+    if not ends & {one.id for one in row.common_ancestors} and row.common_ancestors:
+        names = [_name_and_years(one.name, one.lived) for one in row.common_ancestors]
         line(f"Common ancestors: {'; '.join(names)}")
 
 
-def plugins(rows: Sequence[Row], problems: Iterable[Exception]) -> None:
+def plugins(rows: Sequence[PluginRecord], problems: Iterable[Exception]) -> None:
     for row in rows:
-        line(f"{row['id']}: {one_line(row['name'])} (tier {row['tier']}), {'on' if row['on'] else 'off'}")
-        if not row["network"]:
+        line(f"{row.id}: {one_line(row.name)} (tier {row.tier}), {'on' if row.on else 'off'}")
+        if not row.network:
             line("  Your own books; nobody is asked.")
             continue
-        line(f"  Asks {', '.join(row['hosts'])}, at most {row['requests_per_minute']} times a minute.")
-        line(f"  {row['asked']}")
-        leave = ", and you say to have its leave" if row["terms_acknowledged"] else ""
-        unbroken_line(f"  Its terms {TERMS[row['terms']]}{leave} <{row['terms_url']}>")
-        if row["key"]:
-            line(f"  Wants a key of yours, in {row['key']}.")
-        if row["sign_in"]:
-            line(f"  Wants you to sign in: kiwiresearch kin run --sign-in {row['id']}")
-        if row["note"]:
-            line(f"  {one_line(row['note'])}")
-        if row["quarantine"]:
-            line(f"  Put aside: {row['quarantine']}")
+        line(f"  Asks {', '.join(row.hosts)}, at most {row.requests_per_minute} times a minute.")
+        line(f"  {row.asked}")
+        leave = ", and you say to have its leave" if row.terms_acknowledged else ""
+        unbroken_line(f"  Its terms {TERMS[row.terms]}{leave} <{row.terms_url}>")
+        if row.key:
+            line(f"  Wants a key of yours, in {row.key}.")
+        if row.sign_in:
+            line(f"  Wants you to sign in: kiwiresearch kin run --sign-in {row.id}")
+        if row.note:
+            line(f"  {one_line(row.note)}")
+        if row.quarantine:
+            line(f"  Put aside: {row.quarantine}")
     for problem in problems:
         line(f"Cannot be used: {problem}")
 

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kiwiresearch.codec import plain
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc, PageSignals, Section
 from kiwiresearch.workspace.inventory import CHECK_WORDS, BookStatus, Diagnosis
@@ -32,7 +33,7 @@ CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def document(value: Any) -> None:
     """One JSON document."""
-    print(canonical_json(value))
+    print(canonical_json(plain(value)))
 
 
 def line(text: str) -> None:

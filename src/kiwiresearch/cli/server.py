@@ -118,17 +118,11 @@ def mcp(book: BookOption = None) -> None:
     from kiwiresearch.mcp.context import open_context
     from kiwiresearch.mcp.server import serve
     from kiwiresearch.mcp.tools import Toolbox
+    from kiwiresearch.workspace.users import utc_now
 
     desk = user_desk()
-    with open_books(desk, book or []) as shelf, open_context(desk, shelf, all_books=bool(book), now=_utc_now) as parts:
+    with open_books(desk, book or []) as shelf, open_context(desk, shelf, all_books=bool(book), now=utc_now) as parts:
         serve(Toolbox(parts))
-
-
-def _utc_now() -> str:
-    from datetime import UTC, datetime
-
-    # When a run was asked for is for people; nothing in it depends on it.
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 INTERRUPTED = 130

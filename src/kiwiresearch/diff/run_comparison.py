@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from kiwiresearch.brief.brief import Brief, BriefSource
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.claim import claim_record as claim_record
+from kiwiresearch.claims.claim import Claim, ClaimRecord, claim_record
+from kiwiresearch.codec import Record
 from kiwiresearch.diff.pairs import (
     BookKey,
     BookPair,
@@ -203,15 +203,6 @@ class Difference:
             return marked_differences(self.old.text, self.new.text)
         return _unmarked(self.old), _unmarked(self.new)
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "hedging": self.hedging,
-            "kind": self.kind,
-            "new": claim_record(self.new) if self.new else None,
-            "old": claim_record(self.old) if self.old else None,
-            "page_in_both": self.page_in_both,
-        }
-
 
 def differences(found: Comparison, kind: str = "") -> list[Difference]:
     """All of them, or those of one kind."""
@@ -227,24 +218,98 @@ def difference_counts(found: Comparison) -> dict[str, int]:
     return {kind: counted[kind] for kind in DIFFERENCE_KINDS} | {"same": found.same}
 
 
-def comparison_record(found: Comparison, rows: Sequence[Difference]) -> dict[str, Any]:
-    """A comparison as plain data, with some of its differences."""
-    return {
-        "books": [asdict(pair) for pair in found.books],
-        "counts": difference_counts(found),
-        "differences": [row.record() for row in rows],
-        "pages": {
-            "both": found.pages_both,
-            "gone": [_page(one) for one in found.pages_gone],
-            "new": [_page(one) for one in found.pages_new],
-        },
-        "settings": [asdict(one) for one in found.settings],
-        "statements": {
-            "gone": [one.text for one in found.statements_gone],
-            "new": [one.text for one in found.statements_new],
-            "same": found.statements_same,
-        },
-    }
+@dataclass(frozen=True, slots=True)
+class ClaimDifference(Record):
+    """A claim of the old run, of the new one, or of both in other words."""
+
+    kind: DifferenceKind
+    """`numbers`: changed, and a number, a measure or a date with it."""
+    old: ClaimRecord | None
+    new: ClaimRecord | None
+    hedging: bool
+    """Whether other words hold it back now, or none."""
+    page_in_both: bool
+    """Whether both runs have read its page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPage(Record):
+    """A page that only one run has read."""
+
+    book_id: str
+    path: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageDifferences(Record):
+    """The pages of two runs."""
+
+    both: int
+    new: tuple[ComparedPage, ...]
+    gone: tuple[ComparedPage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCounts(Record):
+    """How many claims there are of each kind."""
+
+    numbers: int
+    changed: int
+    new: int
+    gone: int
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatementDifferences(Record):
+    """The sentences of two briefs."""
+
+    new: tuple[str, ...]
+    gone: tuple[str, ...]
+    same: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord(Record):
+    """Two runs side by side; changed numbers come first."""
+
+    old: str
+    new: str
+    settings: tuple[SettingChange, ...]
+    books: tuple[BookPair, ...]
+    pages: PageDifferences
+    counts: ClaimCounts
+    differences: tuple[ClaimDifference, ...]
+    statements: StatementDifferences
+
+
+def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Difference]) -> ComparisonRecord:
+    """A comparison of two runs of these names, with some of its differences."""
+    return ComparisonRecord(
+        old,
+        new,
+        found.settings,
+        found.books,
+        PageDifferences(found.pages_both, _pages(found.pages_new), _pages(found.pages_gone)),
+        ClaimCounts(**difference_counts(found)),
+        tuple(
+            ClaimDifference(row.kind, _claim(row.old), _claim(row.new), row.hedging, row.page_in_both) for row in rows
+        ),
+        StatementDifferences(
+            tuple(one.text for one in found.statements_new),
+            tuple(one.text for one in found.statements_gone),
+            found.statements_same,
+        ),
+    )
+
+
+def _claim(claim: Claim | None) -> ClaimRecord | None:
+    return ClaimRecord(**claim_record(claim)) if claim else None
+
+
+def _pages(sources: Sequence[BriefSource]) -> tuple[ComparedPage, ...]:
+    return tuple(ComparedPage(one.ref.book, one.ref.path, one.title) for one in sources)
 
 
 def _of_change(one: ChangedClaim) -> Difference:
@@ -253,7 +318,3 @@ def _of_change(one: ChangedClaim) -> Difference:
 
 def _unmarked(claim: Claim | None) -> tuple[TextRun, ...]:
     return (TextRun(claim.text, differs=False),) if claim else ()
-
-
-def _page(source: BriefSource) -> dict[str, str]:
-    return {"book_id": source.ref.book, "path": source.ref.path, "title": source.title}

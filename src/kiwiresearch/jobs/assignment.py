@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BookNotFound, StoreDamaged
 from kiwiresearch.jobs.job import (
     BulkRequest,
@@ -80,7 +81,7 @@ class JobBooks:
         if (by_id or self._all_books) and not isinstance(wish, FamilyRequest):  # a case knows its books itself
             record |= {"on": [book.id for book in chosen], "all_books": self._are_all(wish)}
             if not wish.books and (missing := self._missing()):
-                record["missing"] = [one.record() for one in missing]
+                record["missing"] = plain(missing)
         return record
 
     def local_books(self, record: Mapping[str, Any], wish: JobRequest) -> tuple[ListedBook, ...] | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch import system
+from kiwiresearch.codec import plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record, request_record
 from kiwiresearch.workspace.hosts import connect_hosts
@@ -67,7 +68,7 @@ class JobOrder:
             "job": self.job,
             "holder": self.holder,
             "done": self.done,
-            "missing": [one.record() for one in self.missing],
+            "missing": plain(self.missing),
         }
         return json.dumps(record).encode() + b"\n"
 

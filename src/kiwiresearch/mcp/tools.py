@@ -31,10 +31,8 @@ from kiwiresearch.search.find import Findings, SearchOptions
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.workspace.workspace import similar_titles
+from kiwiresearch.workspace.workspace import locate_page
 from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.paths import find_path
-from kiwiresearch.zim.policy import hidden_page_named
 
 MAX_TEXT = 8_000
 """Characters of a page that are given at once."""
@@ -84,15 +82,9 @@ def _read_page(parts: ToolContext, wanted: PageArguments) -> OpenedPage:
     if not wanted.title:
         raise BadUsage("The title is empty.", remedy="Give the title or path of a page, such as search gives.")
     with parts.locked_finder() as finder:
-        chosen = _books(finder, wanted.book)
-        for book in chosen:
-            path = find_path(book.archive, wanted.title)
-            if path:
-                return OpenedPage(open_page(book.archive, path), book.book)
-        archives = [book.archive for book in chosen]
-        near = similar_titles(archives, wanted.title)
-        hidden = hidden_page_named(archives, wanted.title)
-    raise hidden or PageNotFound(f"There is no page {wanted.title!r}.", remedy=near or "Search for it.")
+        archives = [book.archive for book in _books(finder, wanted.book)]
+        archive, path = locate_page(archives, wanted.title, f"There is no page {wanted.title!r}.", "Search for it.")
+        return OpenedPage(open_page(archive, path), archive.book)
 
 
 def _books(finder: Finder, name: str) -> Sequence[OpenBook]:

@@ -169,7 +169,7 @@ class Research:
             made["authority"] = self._finder.authority.fingerprints()
         if self.task.missing:
             made["missing"] = [
-                {"host": one.host, "books": [book for book, _ in one.books]} for one in self.task.missing
+                {"host": one.host, "books": [book.id for book in one.books]} for one in self.task.missing
             ]
         return made
 

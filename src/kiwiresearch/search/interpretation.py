@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
@@ -151,8 +152,18 @@ class Sense:
     title: str
     line: str
 
-    def record(self) -> dict[str, str]:
-        return {"book_id": self.ref.book, "path": self.ref.path, "title": self.title, "line": self.line}
+    def record(self) -> SenseRecord:
+        return SenseRecord(self.ref.book, self.ref.path, self.title, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class SenseRecord(Record):
+    """One of several meanings of the query."""
+
+    book_id: str
+    path: str
+    title: str
+    line: str
 
 
 def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:

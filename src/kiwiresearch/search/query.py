@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kiwiresearch.codec import Record
 from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.zim.archive import EntryRef
@@ -164,6 +165,14 @@ class ScoreLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreTerm(Record):
+    """One reason for a score."""
+
+    signal: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A sum that remembers its terms, so that every rank can be explained."""
 
@@ -209,19 +218,45 @@ class Hit:
     copies: tuple[EntryRef, ...] = ()
     """The same article in other books of the shelf."""
 
-    def record(self, book: str) -> dict[str, object]:
-        """The hit as plain data, with the name of its book."""
-        return {
-            "book": book,
-            "book_id": self.ref.book,
-            "path": self.ref.path,
-            "title": self.title,
-            "alias": self.alias,
-            "snippet": self.snippet,
-            "score": self.score.total,
-            "lines": [{"signal": line.signal, "points": line.points} for line in self.score.lines],
-            "copies": [{"book_id": ref.book, "path": ref.path} for ref in self.copies],
-        }
+    def record(self, book: str) -> HitRecord:
+        """The hit for JSON, with the name of its book."""
+        return HitRecord(
+            book,
+            self.ref.book,
+            self.ref.path,
+            self.title,
+            self.alias,
+            self.snippet,
+            self.score.total,
+            tuple(ScoreTerm(*line) for line in self.score.lines),
+            tuple(PagePlace(ref.book, ref.path) for ref in self.copies),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlace(Record):
+    """A page by its book and path."""
+
+    book_id: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitRecord(Record):
+    """A page that a search found."""
+
+    book: str
+    book_id: str
+    path: str
+    title: str
+    alias: str
+    """The other name that led here, where the page's own did not."""
+    snippet: str
+    score: float
+    lines: tuple[ScoreTerm, ...]
+    """What the score is made of."""
+    copies: tuple[PagePlace, ...]
+    """The same article in other books."""
 
 
 def sorted_hits(hits: list[Hit]) -> list[Hit]:

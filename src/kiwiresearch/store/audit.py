@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, insert, select
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import StoreDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.store.database import Database
@@ -29,6 +30,7 @@ class AuditRow:
     at: str
     user: str
     host: str
+    """From where."""
     action: str
     subject: str
     outcome: str
@@ -41,6 +43,18 @@ class BrokenRow:
 
     seq: int
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditProof(Record):
+    """Whether every row is as it was written."""
+
+    holds: bool
+    row: int | None
+    """The first row that is not as it was written; null where all are."""
+    why: str
+    head: str
+    """The hash of the last row: noted elsewhere, it can be given as `head` later."""
 
 
 class Audit:
@@ -108,6 +122,12 @@ class Audit:
         """Whether a row has this hash, as every head of before does; no head at all is known."""
         with self._db.reading() as connection:
             return _has_head(connection, head)
+
+    def prove(self, head: str = "") -> AuditProof:
+        """Whether the audit holds, and where it ends for the next time."""
+        end = self.head()  # before the proof, which covers it then
+        broken = self.check(head)
+        return AuditProof(broken is None, broken.seq if broken else None, broken.why if broken else "", end)
 
     def check(self, head: str = "") -> BrokenRow | None:
         """The first row that was changed, removed or put in; None if all are as they were written.

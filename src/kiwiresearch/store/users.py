@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage, StoreDamaged
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
@@ -31,9 +32,9 @@ class UserRow:
     """Somebody who may come in."""
 
     name: str
-    role: str
-    limits: Mapping[str, Any]
-    """What differs from the limits of the role: requests_a_minute, running, queued, max_pages, …"""
+    role: Role
+    limits: Mapping[str, int]
+    """What differs from the limits of the role."""
     made_at: str
 
 
@@ -46,9 +47,16 @@ class TokenRow:
     label: str
     made_at: str
     used_at: str
-    """When it was last seen; empty if never."""
+    """When it was last seen, to the hour; empty if never."""
     revoked_at: str
     """Since when it lets nobody in; empty while it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserTokens(UserRow, Record):
+    """A user, and their tokens."""
+
+    tokens: tuple[TokenRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +212,8 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _checked_role(role: str) -> str:
-    if role not in ROLES:
-        raise BadUsage(f"{role!r} is no role.", remedy=f"Choose one of {', '.join(ROLES)}.")
-    return role
+def _checked_role(role: str) -> Role:
+    for known in ROLES:
+        if role == known:
+            return known
+    raise BadUsage(f"{role!r} is no role.", remedy=f"Choose one of {', '.join(ROLES)}.")

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
-from pydantic import BaseModel, Field
 from sse_starlette import ServerSentEvent
 
 from kiwiresearch.ask.answer import (
@@ -18,144 +17,19 @@ from kiwiresearch.ask.answer import (
     Done,
     Event,
     EvidenceFound,
-    PassageKind,
     Preview,
-    Route,
     Thought,
-    Verdict,
 )
-from kiwiresearch.ask.formats import record_of
-from kiwiresearch.ask.settings import AskOptions, Mode
+from kiwiresearch.ask.records import AnswerRecord, record_of
+from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import logged_problem
-from kiwiresearch.web.replies import Json, MissingReply, SenseReply
+from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
 
-
-class CitationReply(BaseModel):
-    """Where an answer was taken from: the page's own words, and where they are read."""
-
-    id: str = Field(description="The key that the answer's lines use.")
-    number: int = Field(description="The number it goes by in the answer's text.")
-    title: str = Field(description="The page's title.")
-    url: str = Field(description="Opens the page with the quoted words marked.")
-    snippet: str = Field(description="The passage around the quote.")
-    book: str = Field(description="The book's name.")
-    book_id: str = Field(description="The book's UUID.")
-    date: str = Field(description="When the book was made.")
-    flavour: str = Field(description="What the book leaves out, such as `nopic`.")
-    path: str
-    section: str = Field(description="The heading that the quote stands below; empty in the introduction.")
-    anchor: str
-    quote: str = Field(description="The page's words, letter by letter.")
-    start: int = Field(description="Where the quote begins in the `plain_text` of the page.")
-    end: int
-    sha: str = Field(description="A short hash of the quote.")
-
-
-class PassageReply(BaseModel):
-    """A part of a page that was read closely."""
-
-    id: str
-    book_id: str
-    path: str
-    title: str
-    section: str
-    anchor: str
-    kind: PassageKind = Field(description="Running text, a row of a table, or a row of an infobox.")
-    start: int
-    end: int
-    text: str
-
-
-class ConflictReply(BaseModel):
-    """Two passages that do not agree."""
-
-    kind: str
-    a: str
-    b: str
-    a_quote: str
-    b_quote: str
-    words: str = Field(description="The disagreement in a sentence.")
-
-
-class BookNoteReply(BaseModel):
-    """A book that an answer was taken from."""
-
-    id: str
-    name: str
-    title: str
-    date: str
-    flavour: str
-    language: str
-
-
-class AnswerLineReply(BaseModel):
-    """A sentence of an answer and the ids of the citations it rests on."""
-
-    text: str
-    citations: list[str]
-
-
-class LookedReply(BaseModel):
-    """A page that was looked at."""
-
-    book_id: str
-    path: str
-    title: str
-    score: float
-
-
-class DroppedReply(BaseModel):
-    """Something a model said that is not shown, and why."""
-
-    text: str
-    reason: str
-
-
-class FoundReply(BaseModel):
-    """The data of the event `citations`: what is known before the first word of the answer."""
-
-    citations: list[CitationReply]
-    route: Route = Field(description="Which step of the search gave the answer; `none` is a refusal.")
-    why: str = Field(description="Why this step, in a sentence.")
-    books: list[BookNoteReply]
-    passages: list[PassageReply] = Field(description="What was read closest, best first.")
-    conflicts: list[ConflictReply]
-    grounded: bool = Field(description="Whether the books hold an answer. `false` is a refusal, or general words.")
-
-
-class AnswerReply(FoundReply):
-    """An answer with its citations, or the reason why there is none."""
-
-    question: str
-    asked: str = Field(description="The question as it was understood: a follow-up with its subject put in.")
-    subject: str = Field(description="What it is about, for the next question of the conversation.")
-    answer: str = Field(description="The answer; empty where there is none.")
-    short: str = Field(description="The few words that are the answer, where they can be read off.")
-    verdict: Verdict = Field(description="The answer to a question for yes or no, where the text bears it out.")
-    chosen: str = Field(description="Of two things that are compared, the one that the figures cited for both give.")
-    sure: float = Field(description="How often answers with such evidence were right, from 0 to 1.")
-    closest: list[CitationReply] = Field(
-        description="Where nothing is claimed to answer: the sentences that come closest, best first."
-    )
-    senses: list[SenseReply] = Field(description="What else a name in the question may mean.")
-    book_date: str = Field(description="The date of the book, where the question is about the present.")
-    lines: list[AnswerLineReply]
-    pages: list[str] = Field(description="Paths of the pages that were looked at, best first.")
-    looked: list[LookedReply]
-    notices: list[str] = Field(description="What a reader should know beside the answer.")
-    mode: Mode
-    model: str = Field(description="The model that put it into words; empty where the words are the page's own.")
-    reader: str = Field(description="The reading model that chose the sentences; empty where words alone did.")
-    dropped: list[DroppedReply]
-    missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")
-
-
 EVENT_STREAM = "text/event-stream"
-FOUND_FIELDS = tuple(FoundReply.model_fields)
 
 EVENT_NAMES = ("citations", "reasoning", "token", "done", "error")
 
@@ -178,7 +52,7 @@ STREAMED: dict[int | str, dict[str, Any]] = {
 }
 DOCUMENT_OR_STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "model": AnswerReply,
+        "model": AnswerRecord,
         "description": f"The answer; or as a stream: {STREAM_DESCRIPTION}",
         "content": {EVENT_STREAM: EVENT_DOC},
     }
@@ -253,8 +127,7 @@ class AnswerResponder:
     def _sse_event(self, event: Event) -> ServerSentEvent:
         match event:
             case Preview(answer) | EvidenceFound(answer):
-                record = self._record(answer)
-                return sse_event("citations", {name: record[name] for name in FOUND_FIELDS})
+                return sse_event("citations", self._record(answer).found)
             case Thought(text):
                 return sse_event("reasoning", {"text": text})
             case AnswerText(text):
@@ -262,7 +135,7 @@ class AnswerResponder:
             case Done(answer):
                 return sse_event("done", self._record(answer))
 
-    def _record(self, answer: Answer) -> dict[str, Any]:
+    def _record(self, answer: Answer) -> AnswerRecord:
         return record_of(answer, self._room.citation_url)
 
 

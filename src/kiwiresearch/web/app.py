@@ -6,16 +6,18 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio.to_thread
 from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, Field
+from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.version import __version__
 from kiwiresearch.web import (
@@ -61,16 +63,23 @@ TAGS = (
 )
 
 
-class ProblemReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ProblemReply(Record):
     """What went wrong, and what to do about it."""
 
-    type: str = Field(description="The kind of problem, for programs.")
-    title: str = Field(description="The kind of problem, for people.")
+    type: str
+    """The kind of problem, for programs."""
+    title: str
+    """The kind of problem, for people."""
     status: int
-    detail: str = Field(description="What went wrong this time.")
-    remedy: str = Field(description="What to do about it; empty where nobody knows.")
-    id: str | None = Field(None, description="The name of a fault in the server's log.")
-    errors: list[dict[str, str]] | None = Field(None, description="Fields that are not valid, and why.")
+    detail: str
+    """What went wrong this time."""
+    remedy: str
+    """What to do about it; empty where nobody knows."""
+    id: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The name of a fault in the server's log."""
+    errors: tuple[dict[str, str], ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """Fields that are not valid, and why."""
 
 
 def operation_id(route: APIRoute) -> str:
@@ -102,7 +111,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     schemas = parts.setdefault("schemas", {})
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    schemas["Problem"] = ProblemReply.model_json_schema()
+    schemas["Problem"] = TypeAdapter(ProblemReply).json_schema()
     parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     schema["security"] = [{}, {"token": []}]
     for path, operation in _operations(schema):

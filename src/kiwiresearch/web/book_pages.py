@@ -5,8 +5,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,12 +19,12 @@ from kiwiresearch.page.html import regular_markup
 from kiwiresearch.page.read import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.workspace.file_cache import RecentCache
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.workspace.workspace import similar_titles
+from kiwiresearch.workspace.workspace import locate_page
 from kiwiresearch.zim.archive import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef
-from kiwiresearch.zim.paths import Target, find_path, resolve_href
-from kiwiresearch.zim.policy import hidden_page_named
+from kiwiresearch.zim.paths import Target, resolve_href
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +54,10 @@ def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
     """The page of this title, or of this path, in the first book that has it."""
     if not title.strip():
         raise BadUsage("The page has no name.", remedy="Give its title, such as 'Sunset', or its path.")
-    books = books_named(finder, book)
-    for one in books:
-        if path := find_path(one.archive, title):
-            return PageLocation(one, path)
-    archives = [one.archive for one in books]
-    near = similar_titles(archives, title)
-    raise hidden_page_named(archives, title) or PageNotFound(
-        f"No book here has a page {title!r}.", remedy=near or "GET /api/search finds pages."
-    )
+    books = {one.archive: one for one in books_named(finder, book)}
+    missing = f"No book here has a page {title!r}."
+    archive, path = locate_page(list(books), title, missing, "GET /api/search finds pages.")
+    return PageLocation(books[archive], path)
 
 
 def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
@@ -78,29 +71,13 @@ def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
 MAX_PAGES = 16
 
 
-class ClaimCache:
-    """The claims of the pages that were asked for last; a book never changes, so its page names them."""
-
-    def __init__(self, most: int = MAX_PAGES) -> None:
-        self._most = most
-        self._known: OrderedDict[EntryRef, tuple[Claim, ...]] = OrderedDict()
-        self._changing = threading.Lock()
-
-    def claims_of(self, page: PageDoc, book: Book) -> tuple[Claim, ...]:
-        with self._changing:
-            if page.ref in self._known:
-                self._known.move_to_end(page.ref)
-                return self._known[page.ref]
-        found = claims_of_page(page, book.name).claims
-        with self._changing:
-            self._known[page.ref] = found
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
-        return found
+CLAIM_CACHE: RecentCache[EntryRef, tuple[Claim, ...]] = RecentCache(MAX_PAGES)
+"""One for the reader and the reading view; a book never changes, so its page names its claims."""
 
 
-CLAIM_CACHE = ClaimCache()
-"""One for the reader and the reading view."""
+def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
+    """The claims of a page, from before where it was one of the last that were asked for."""
+    return CLAIM_CACHE.get(page.ref, lambda: claims_of_page(page, book.name).claims)
 
 
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from kiwiresearch.web.guard.requests import REQUEST_ADDRESS
 from kiwiresearch.web.problems import NoAtlas, Refused, without_paths
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.atlas import atlas_screen
+from kiwiresearch.workspace.file_cache import RecentCache
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import EntryRef
@@ -87,7 +87,7 @@ class Atlases:
         self._working = threading.Lock()
         self._opened: dict[Path, tuple[tuple[int, int], Atlas]] = {}
         self._works: dict[tuple[Path, str], _Work] = {}
-        self._answers: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
+        self._answers: RecentCache[tuple[Hashable, ...], Any] = RecentCache(MAX_CACHED)
 
     def all(self) -> tuple[list[Atlas], list[UnusableFolder]]:
         """Those that can be shown, each book once, and the folders that cannot."""
@@ -131,15 +131,7 @@ class Atlases:
     def cached(self, atlas: Atlas, question: tuple[Hashable, ...], answer: Callable[[], T]) -> T:
         """The answer to a question, from before where the same was asked of the same shards."""
         key = (atlas.cache_folder, *question)
-        with self._lock:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-                return self._answers[key]  # type: ignore[no-any-return]
-        found = self.run_limited(answer)
-        with self._lock:
-            self._answers[key] = found
-            while len(self._answers) > MAX_CACHED:
-                self._answers.popitem(last=False)
+        found: T = self._answers.get(key, lambda: self.run_limited(answer))
         return found
 
     def run_limited(self, answer: Callable[[], T]) -> T:

@@ -12,9 +12,11 @@ from fastapi.responses import Response
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases import review
 from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.record_types import CaseSummary, RelationRecord, TreeRecord
 from kiwiresearch.cases.records import CachedCase, graph_record
-from kiwiresearch.cases.review import living_record, merges_record, set_living
+from kiwiresearch.cases.review import LivingRecord, living_record, merges_record, set_living
 from kiwiresearch.cases.sources import set_plugin, source_records
+from kiwiresearch.codec import extend
 from kiwiresearch.errors import KiwiError, NothingFound
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.queue import JobQueue
@@ -31,37 +33,50 @@ from kiwiresearch.web.family_models import (
     BranchReply,
     CaseReply,
     CasesReply,
+    ConflictsReply,
     DecisionBody,
+    EvidenceReply,
+    FactReply,
     LivingBody,
-    LivingReply,
+    LogReply,
     MergesReply,
     OnePersonReply,
     PeopleReply,
+    PersonDetails,
     PluginBody,
     PluginsReply,
-    RelationReply,
-    RowsReply,
     RunBody,
     StartBody,
-    TreeReply,
+    TimelineReply,
     UndoBody,
     UndoneReply,
 )
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
-from kiwiresearch.web.job_requests import JobReply, case_url, job_record, job_url
+from kiwiresearch.web.job_requests import JobReply, case_url, job_reply, job_url
 from kiwiresearch.web.problems import without_paths
-from kiwiresearch.web.replies import Json
+from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
 from kiwiresearch.zim.archive import EntryRef
 
 SCHEME = "zim://"
 PREFIX = "/api/family"
 ALL_STEPS = RunBody()
-UNREADABLE_CASE: dict[str, Any] = {
-    name: [] if name == "seeds" else "" if name in ("title", "stop", "why") else 0
-    for name in CaseReply.model_fields
-    if name not in ("id", "privacy", "owner", "problem", "url")
-}
+UNREADABLE_CASE = CaseSummary(
+    title="",
+    seeds=(),
+    people=0,
+    kept_back=0,
+    facts=0,
+    ties=0,
+    sources=0,
+    generations=0,
+    budget=0,
+    steps=0,
+    fetched=0,
+    waiting=0,
+    stop="",
+    why="",
+)
 """What is said of a case that cannot be read."""
 
 CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", examples=["5f0c9a3be812"])]
@@ -87,11 +102,11 @@ class Families:
         with self.cases.reading(case) as found:
             yield found, mode
 
-    def record(self, request: Request, case: str, privacy: Mode | None = None) -> dict[str, Any]:
+    def record(self, request: Request, case: str, privacy: Mode | None = None) -> CaseReply:
         mode = self.access.privacy_mode(request, privacy)
         return self._case_record(request, case, mode, self.cases.summary(case, mode))
 
-    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> dict[str, Any]:
+    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> PersonDetails:
         """A person with every fact and tie, the words that say so, and what speaks against it."""
         with self.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
@@ -100,8 +115,8 @@ class Families:
             row = told.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
             facts = told.evidence_records(found, person, None, mode)
             conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
-            why = living_record(found, person)["why"] if mode == "owner" else ""
-        return row | {"facts": facts, "conflicts": conflicts, "living_why": why}
+            why = living_record(found, person).why if mode == "owner" else ""
+        return extend(PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
 
     def seed_names(self, request: Request, case: str) -> str:
         """Whom a case began with, for its owner; others are told on its page as much as they may know."""
@@ -111,7 +126,7 @@ class Families:
             return ", ".join(found.store.person(one).name for one in found.seeds())
         return ""
 
-    def listed_record(self, request: Request, case: str) -> dict[str, Any]:
+    def listed_record(self, request: Request, case: str) -> CaseReply:
         """The same for a list, which a case that cannot be read does not spoil."""
         try:
             return self.record(request, case)
@@ -120,16 +135,14 @@ class Families:
                 request, case, self.access.privacy_mode(request), UNREADABLE_CASE, without_paths(str(problem))
             )
 
-    def _case_record(
-        self, request: Request, case: str, mode: Mode, known: dict[str, Any], problem: str = ""
-    ) -> dict[str, Any]:
-        whose = {"privacy": mode, "owner": self.access.is_owner(request)}
-        return {"id": case, **known, **whose, "problem": problem, "url": case_url(case)}
+    def _case_record(self, request: Request, case: str, mode: Mode, known: CaseSummary, problem: str = "") -> CaseReply:
+        owner = self.access.is_owner(request)
+        return extend(CaseReply, known, id=case, privacy=mode, owner=owner, problem=problem, url=case_url(case))
 
 
 def router(families: Families) -> APIRouter:
     """The JSON of families; their files have a module of their own."""
-    routes = APIRouter(prefix=PREFIX, tags=["family"])
+    routes = APIRouter(prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_cases(routes, families)
     _add_people(routes, families)
     _add_lists(routes, families)
@@ -138,14 +151,14 @@ def router(families: Families) -> APIRouter:
 
 
 def _add_cases(routes: APIRouter, families: Families) -> None:
-    @routes.get("", response_class=Json, responses={200: {"model": CasesReply}})
-    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
+    @routes.get("")
+    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> CasesReply:
         """All cases of the server."""
         ids = families.cases.ids()
-        shown = [families.listed_record(request, one) for one in ids[offset : offset + limit]]
-        return Json({"cases": shown, "total": len(ids)})
+        shown = tuple(families.listed_record(request, one) for one in ids[offset : offset + limit])
+        return CasesReply(shown, len(ids))
 
-    @routes.post("", status_code=201, response_class=Json, responses={201: {"model": CaseReply}})
+    @routes.post("", status_code=201, response_model=CaseReply)
     def start(request: Request, body: StartBody) -> Response:
         """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
         settings = body.settings(families.room.desk.settings.kin)
@@ -153,92 +166,95 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
             case = families.cases.start(settings, finder)
         return Json(families.record(request, case), 201, {"Location": case_url(case)})
 
-    @routes.get("/{case}", response_class=Json, responses={200: {"model": CaseReply}})
-    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+    @routes.get("/{case}")
+    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> CaseReply:
         """A case in a few figures."""
-        return Json(families.record(request, case, privacy))
+        return families.record(request, case, privacy)
 
-    @routes.post("/{case}/run", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
+    @routes.post("/{case}/run", status_code=202, response_model=JobReply)
     def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
         job = job_requests.start_job(families.jobs, FamilyRequest(case, body.steps, body.model))
-        return Json(job_record(job), 202, {"Location": job_url(job.id)})
+        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
 
 def _add_people(routes: APIRouter, families: Families) -> None:
-    @routes.get("/{case}/people", response_class=Json, responses={200: {"model": PeopleReply}})
+    @routes.get("/{case}/people")
     def people(
         request: Request, case: CaseId, q: Words = "", privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> Response:
+    ) -> PeopleReply:
         """Everybody, the ones it began with first."""
         with families.open_case(request, case, privacy) as (found, mode):
             ids = told.people_named(found, mode, q)
             rows = told.people_records(found, mode, ids[offset : offset + limit])
-        return Json({"people": rows, "total": len(ids)})
+        return PeopleReply(tuple(rows), len(ids))
 
-    @routes.get("/{case}/people/{person}", response_class=Json, responses={200: {"model": OnePersonReply}})
-    def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> Response:
+    @routes.get("/{case}/people/{person}")
+    def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> OnePersonReply:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
         row = families.person(request, case, person, privacy)
-        for fact in row["facts"]:
-            fact["evidence"] = [one | {"read": _read(families.room, one)} for one in fact["evidence"]]
-        return Json(row)
+        facts = tuple(_fact_reply(families.room, fact) for fact in row.facts)
+        return extend(OnePersonReply, row, facts=facts, conflicts=tuple(row.conflicts))
 
-    @routes.get("/{case}/people/{person}/line", response_class=Json, responses={200: {"model": BranchReply}})
+    @routes.get("/{case}/people/{person}/line")
     def line(
         request: Request, case: CaseId, person: Person, of: Direction = "ancestors", privacy: Privacy = None
-    ) -> Response:
+    ) -> BranchReply:
         """The ancestors or descendants of a person, as rows that say how deep they stand."""
         with families.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
-            return Json({"rows": told.branch_records(tree, visible_person(tree, person), down=of == "descendants")})
+            rows = told.branch_records(tree, visible_person(tree, person), down=of == "descendants")
+        return BranchReply(tuple(rows))
 
-    @routes.get("/{case}/tree", response_class=Json, responses={200: {"model": TreeReply}})
-    def tree(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+    @routes.get("/{case}/tree")
+    def tree(request: Request, case: CaseId, privacy: Privacy = None) -> TreeRecord:
         """Everybody and all ties, for a program that draws them."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return Json(graph_record(found.tree(mode)))
+            return graph_record(found.tree(mode))
 
-    @routes.get("/{case}/relation", response_class=Json, responses={200: {"model": RelationReply}})
+    @routes.get("/{case}/relation")
     def relation(
         request: Request, case: CaseId, first: OnePerson, second: OnePerson, privacy: Privacy = None
-    ) -> Response:
+    ) -> RelationRecord:
         """What the second person is to the first, and the way there."""
         with families.open_case(request, case, privacy) as (found, mode):
             pair = [visible_person(found.tree(mode), one) for one in (first, second)]
-            return Json(told.relation_record(found, pair[0], pair[1], mode))
+            return told.relation_record(found, pair[0], pair[1], mode)
 
 
 def _add_lists(routes: APIRouter, families: Families) -> None:
-    @routes.get("/{case}/timeline", response_class=Json, responses={200: {"model": RowsReply}})
+    @routes.get("/{case}/timeline")
     def timeline(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> Response:
+    ) -> TimelineReply:
         """The events of everybody in the order of time, with ages."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return _rows(told.timeline_records(found, mode), limit, offset)
+            rows = told.timeline_records(found, mode)
+        return TimelineReply(tuple(rows[offset : offset + limit]), len(rows))
 
-    @routes.get("/{case}/conflicts", response_class=Json, responses={200: {"model": RowsReply}})
+    @routes.get("/{case}/conflicts")
     def conflicts(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> Response:
+    ) -> ConflictsReply:
         """Values that cannot all be right, ranked with reasons, and what would settle it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return _rows(told.conflict_records(found, mode), limit, offset)
+            rows = told.conflict_records(found, mode)
+        return ConflictsReply(tuple(rows[offset : offset + limit]), len(rows))
 
-    @routes.get("/{case}/log", response_class=Json, responses={200: {"model": RowsReply}})
+    @routes.get("/{case}/log")
     def log(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> Response:
+    ) -> LogReply:
         """What was searched, also in vain; that is no evidence that there is nothing."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return _rows(told.log_records(found, mode), limit, offset)
+            rows = told.log_records(found, mode)
+        return LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
-    @routes.get("/{case}/merges", response_class=Json, responses={200: {"model": MergesReply}})
-    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> Response:
+    @routes.get("/{case}/merges")
+    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesReply:
         """Who was taken for one person and who may be, with what speaks for and against it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return Json(merges_record(found, found.tree(mode), found.mask(mode)))
+            return MergesReply(**merges_record(found, found.tree(mode), found.mask(mode)))
 
 
 def visible_person(tree: Tree, person: str) -> PersonId:
@@ -248,10 +264,6 @@ def visible_person(tree: Tree, person: str) -> PersonId:
     return person
 
 
-def _rows(rows: list[dict[str, Any]], limit: int, offset: int) -> Response:
-    return Json({"rows": rows[offset : offset + limit], "total": len(rows)})
-
-
 def page_of(room: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
     """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
     book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
@@ -259,6 +271,16 @@ def page_of(room: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
     if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
         return None
     return EntryRef(found, path)
+
+
+def _fact_reply(room: ServerContext, fact: dict[str, Any]) -> FactReply:
+    quotes = [
+        EvidenceReply(
+            **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(room, one)
+        )
+        for one in fact["evidence"]
+    ]
+    return FactReply(**(fact | {"evidence": tuple(quotes)}))
 
 
 def _read(room: ServerContext, evidence: dict[str, Any]) -> str:
@@ -285,57 +307,57 @@ def _add_decisions(routes: APIRouter, families: Families) -> None:
 
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
-    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> Response:
+    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesReply:
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in among(found)])
             decide(found, merge, why)
-            return Json(merges_record(found, found.tree(), found.mask("owner")))
+            return MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
 
-    @routes.post("/{case}/merges/{merge}/accept", response_class=Json, responses={200: {"model": MergesReply}})
-    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+    @routes.post("/{case}/merges/{merge}/accept")
+    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Take two for one person, as was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
 
-    @routes.post("/{case}/merges/{merge}/reject", response_class=Json, responses={200: {"model": MergesReply}})
-    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+    @routes.post("/{case}/merges/{merge}/reject")
+    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Keep two apart, though it was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
 
-    @routes.post("/{case}/merges/{merge}/take-back", response_class=Json, responses={200: {"model": MergesReply}})
-    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> Response:
+    @routes.post("/{case}/merges/{merge}/take-back")
+    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 
-    @routes.post("/{case}/merges/{merge}/undo", response_class=Json, responses={200: {"model": UndoneReply}})
-    def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO_DEFAULTS) -> Response:
+    @routes.post("/{case}/merges/{merge}/undo")
+    def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO_DEFAULTS) -> UndoneReply:
         """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in found.store.merges()])
-            return Json({"undone": list(review.undo_merge(found, merge, body.why, cascade=body.cascade))})
+            return UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
 
 
 def _add_living(routes: APIRouter, families: Families) -> None:
-    @routes.put("/{case}/people/{person}/living", response_class=Json, responses={200: {"model": LivingReply}})
-    def living(request: Request, case: CaseId, person: Person, body: LivingBody) -> Response:
+    @routes.put("/{case}/people/{person}/living")
+    def living(request: Request, case: CaseId, person: Person, body: LivingBody) -> LivingRecord:
         """Say whether a person lives; it wins over every rule. Only the owner may."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             one = visible_person(found.store.tree(), person)
             set_living(found, one, body.status, body.why)
-            return Json(living_record(found, one))
+            return living_record(found, one)
 
 
 def _add_plugins(routes: APIRouter, families: Families) -> None:
-    @routes.get("/{case}/plugins", response_class=Json, responses={200: {"model": PluginsReply}})
-    def plugins(case: CaseId) -> Response:
+    @routes.get("/{case}/plugins")
+    def plugins(case: CaseId) -> PluginsReply:
         """The sources there are, what each is asked, and which of them this case may ask."""
         with families.cases.reading(case) as found:
             return _plugins(all_plugins(families.cases.plugins), found.store)
 
-    @routes.put("/{case}/plugins/{plugin}", response_class=Json, responses={200: {"model": PluginsReply}})
-    def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: PluginBody) -> Response:
+    @routes.put("/{case}/plugins/{plugin}")
+    def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: PluginBody) -> PluginsReply:
         """Switch a source on or off for a case; all but the books are off until then. Only the owner may."""
         families.access.require_owner(request)
         there = all_plugins(families.cases.plugins)
@@ -346,9 +368,9 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
             return _plugins(there, found.store)
 
 
-def _plugins(there: Plugins, store: CaseStore) -> Response:
-    problems = [without_paths(str(one)) for one in there.problems]
-    return Json({"plugins": source_records(there, store), "problems": problems})
+def _plugins(there: Plugins, store: CaseStore) -> PluginsReply:
+    problems = tuple(without_paths(str(one)) for one in there.problems)
+    return PluginsReply(tuple(source_records(there, store)), problems)
 
 
 def require_known(wanted: str, there: list[str]) -> None:

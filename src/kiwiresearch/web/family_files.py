@@ -30,9 +30,9 @@ from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Perso
 from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
-from kiwiresearch.web.job_requests import JobReply, job_record, job_url, start_job
+from kiwiresearch.web.job_requests import JobReply, job_reply, job_url, start_job
 from kiwiresearch.web.problems import Refused
-from kiwiresearch.web.replies import Json
+from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
 
 PART_TIMEOUT_S = 30.0
@@ -68,7 +68,7 @@ AuditHead = Annotated[str, Query(max_length=200, description="A head of the audi
 
 def router(families: Families) -> APIRouter:
     """Files of families."""
-    routes = APIRouter(prefix=PREFIX, tags=["family"])
+    routes = APIRouter(prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_exports(routes, families)
     _add_imports(routes, families)
     return routes
@@ -99,10 +99,10 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
         return export_response(families, request, case, form, privacy)
 
-    @routes.get("/{case}/verify", response_class=Json, responses={200: {"model": ProofReply}})
-    def verify(request: Request, case: CaseId, head: AuditHead = "") -> Response:
+    @routes.get("/{case}/verify")
+    def verify(request: Request, case: CaseId, head: AuditHead = "") -> ProofReply:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
-        return Json(proof_record(families, request, case, head))
+        return ProofReply(**proof_record(families, request, case, head))
 
 
 def export_response(families: Families, request: Request, case: str, form: ExportForm, privacy: Mode) -> Response:
@@ -129,7 +129,7 @@ def proof_record(families: Families, request: Request, case: str, head: str = ""
 
 
 def _add_imports(routes: APIRouter, families: Families) -> None:
-    upload = {"status_code": 202, "response_class": Json, "responses": {202: {"model": JobReply}}}
+    upload = {"status_code": 202, "response_model": JobReply}
 
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
@@ -143,7 +143,7 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
 
 
 def _job_accepted(job: Job) -> Response:
-    return Json(job_record(job), 202, {"Location": job_url(job.id)})
+    return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
 
 async def receive_upload(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import dataclasses
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
+from kiwiresearch.cases.record_types import CaseSummary, EventRecord, LineRow, LoggedSearch, PersonRecord
+from kiwiresearch.cases.sources import PluginRecord
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseScope, CaseSettings
 from kiwiresearch.kin.privacy.redaction import Mode
 from kiwiresearch.kin.tree import LivingStatus
@@ -81,91 +85,38 @@ class PluginBody(Body):
     endpoint: Annotated[Name, Field(description="An endpoint of your own to ask instead.")] = ""
 
 
-class NamedReply(BaseModel):
-    """A person by id."""
-
-    id: str
-    name: str
-
-
-class RelativeReply(NamedReply):
-    """A person next to another."""
-
-    lived: str
-
-
-class ParentOrChildReply(RelativeReply):
-    """A parent or child of another."""
-
-    note: str = Field(description="How they are tied if not by blood: step, adoptive …; or `doubtful`. Mostly empty.")
-
-
-class CaseReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class CaseReply(CaseSummary):
     """A case in a few figures. Of one that cannot be read, only `id`, `url` and `problem` are known."""
 
     id: str
-    title: str = Field(description="Whom it began with.")
-    seeds: list[NamedReply]
-    people: int
-    kept_back: int = Field(description="How many of them may be living, and are told only as such.")
-    facts: int
-    ties: int
-    sources: int
-    generations: int
-    budget: int
-    steps: int
-    fetched: int = Field(description="How many records were fetched.")
-    waiting: int = Field(description="How much is left to look at.")
-    stop: str = Field(description="The condition that ended it last; empty while there is none.")
-    why: str = Field(description="The same in words.")
-    privacy: Mode = Field(description="How much is told of people who may be living.")
-    owner: bool = Field(description="Whether who asks may change it.")
-    problem: str = Field(description="Why it cannot be read, if it cannot.")
+    privacy: Mode
+    """How much is told of people who may be living."""
+    owner: bool
+    """Whether who asks may change it."""
+    problem: str
+    """Why it cannot be read, if it cannot."""
     url: str
 
 
-class CasesReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class CasesReply(Record):
     """The cases of the server."""
 
-    cases: list[CaseReply]
+    cases: tuple[CaseReply, ...]
     total: int
 
 
-class WhenReply(BaseModel):
-    """A date in words, and as EDTF."""
-
-    words: str
-    edtf: str
-
-
-class PersonReply(BaseModel):
-    """A person with the people next to them."""
-
-    id: str
-    name: str
-    names: list[str]
-    sex: str
-    birth: WhenReply | None
-    birth_place: str
-    death: WhenReply | None
-    death_place: str
-    living: LivingStatus
-    confidence: float
-    relation: str = Field(description="What they are to the first whom the case began with.")
-    parents: list[ParentOrChildReply]
-    spouses: list[RelativeReply]
-    children: list[ParentOrChildReply]
-    siblings: list[RelativeReply]
-
-
-class PeopleReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class PeopleReply(Record):
     """The people of a case, the seeds first."""
 
-    people: list[PersonReply]
+    people: tuple[PersonRecord, ...]
     total: int
 
 
-class EvidenceReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class EvidenceReply(Record):
     """Words of a source that say so."""
 
     quote: str
@@ -173,15 +124,19 @@ class EvidenceReply(BaseModel):
     end: int
     locator: str
     method: str
-    kind: str = Field(alias="class", description="What kind of evidence it is, in words.")
+    class_: str
+    """What kind of evidence it is, in words."""
     reliability: float
     source: str
     book: str
-    url: str = Field(description="The source's own address.")
-    read: str = Field(description="Opens the page with the words marked; empty where its book is not on the shelf.")
+    url: str
+    """The source's own address."""
+    read: str
+    """Opens the page with the words marked; empty where its book is not on the shelf."""
 
 
-class FactReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class FactReply(Record):
     """A value, or a tie to another person, with all that speaks for it."""
 
     id: str
@@ -191,116 +146,98 @@ class FactReply(BaseModel):
     preferred: bool
     confidence: float
     why_rejected: str
-    evidence: list[EvidenceReply]
-    person: str | None = Field(None, description="Of a tie, the other person.")
-    qualifier: str | None = None
-    when: str | None = None
+    evidence: tuple[EvidenceReply, ...]
+    person: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
+    """Of a tie, the other person."""
+    qualifier: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
+    when: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
 
 
-class OnePersonReply(PersonReply):
+@dataclass(frozen=True, slots=True)
+class PersonDetails(PersonRecord):
+    """A person with the records of every fact, before links are added."""
+
+    facts: list[dict[str, Any]]
+    conflicts: list[dict[str, Any]]
+    living_why: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnePersonReply(PersonRecord):
     """A person with every fact."""
 
-    facts: list[FactReply]
-    conflicts: list[dict[str, Any]] = Field(description="As in `/conflicts`, of this person.")
-    living_why: str = Field(description="Why they are taken for living or not; told to the owner alone.")
+    facts: tuple[FactReply, ...]
+    conflicts: tuple[dict[str, Any], ...]
+    """As in `/conflicts`, of this person."""
+    living_why: str
+    """Why they are taken for living or not; told to the owner alone."""
 
 
-class NodeReply(NamedReply):
-    """A person of the tree."""
-
-    sex: str
-    living: LivingStatus
-    lived: str
-    confidence: float
-
-
-class TieReply(BaseModel):
-    """A tie between two people; of a parent and a child, the parent is the first."""
-
-    id: str
-    kind: str
-    first: str
-    second: str
-    qualifier: str
-    status: str
-    confidence: float
-
-
-class TreeReply(BaseModel):
-    """Everybody, and all ties."""
-
-    people: list[NodeReply]
-    ties: list[TieReply]
-
-
-class LineRowReply(RelativeReply):
-    """A person of a line, and how deep they stand in it."""
-
-    depth: int
-    note: str
-    again: bool = Field(description="They stand further up already, and are not gone into again.")
-    spouses: list[RelativeReply]
-
-
-class BranchReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BranchReply(Record):
     """Ancestors or descendants, as rows that say how deep they stand."""
 
-    rows: list[LineRowReply]
+    rows: tuple[LineRow, ...]
 
 
-class RowsReply(BaseModel):
-    """Rows as `kiwiresearch kin … --json` gives them."""
+@dataclass(frozen=True, slots=True)
+class TimelineReply(Record):
+    """Events in the order of time."""
 
-    rows: list[dict[str, Any]]
+    rows: tuple[EventRecord, ...]
     total: int
 
 
-class MergesReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ConflictsReply(Record):
+    """Conflicts as `kiwiresearch kin conflicts --json` gives them."""
+
+    rows: tuple[dict[str, Any], ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogReply(Record):
+    """Searches in the order in which they were made."""
+
+    rows: tuple[LoggedSearch, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergesReply(Record):
     """Who was taken for one person, and who may be."""
 
-    merges: list[dict[str, Any]] = Field(description="Each with `why` and `why_not`.")
-    to_review: list[dict[str, Any]] = Field(description="What waits for the owner.")
-    kept_apart: list[dict[str, Any]] = Field(description="Who is not proposed again; `why` is for the owner.")
+    merges: tuple[dict[str, Any], ...]
+    """Each with `why` and `why_not`."""
+    to_review: tuple[dict[str, Any], ...]
+    """What waits for the owner."""
+    kept_apart: tuple[dict[str, Any], ...]
+    """Who is not proposed again; `why` is for the owner."""
 
 
-class UndoneReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class UndoneReply(Record):
     """Merges that were undone."""
 
-    undone: list[str]
+    undone: tuple[str, ...]
 
 
-class LivingReply(BaseModel):
-    """Whether a person is taken for living, and why."""
-
-    id: str
-    name: str
-    living: LivingStatus
-    why: str
-    by_user: bool
-
-
-class PluginsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class PluginsReply(Record):
     """The sources there are, and which of them the case may ask."""
 
-    plugins: list[dict[str, Any]]
-    problems: list[str] = Field(description="Plugins of the owner's that cannot be read.")
+    plugins: tuple[PluginRecord, ...]
+    problems: tuple[str, ...]
+    """Plugins of the owner's that cannot be read."""
 
 
-class RelationReply(BaseModel):
-    """What one person is to another."""
-
-    first: NamedReply
-    second: NamedReply
-    relation: str
-    way: list[dict[str, str]]
-    common_ancestors: list[RelativeReply]
-
-
-class ProofReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ProofReply(Record):
     """What was proved of a case, and what does not hold."""
 
     holds: bool
     proved: dict[str, int]
-    failures: list[str]
-    notes: list[str]
+    failures: tuple[str, ...]
+    notes: tuple[str, ...]
     audit_head: str

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, Field
+from fastapi.responses import JSONResponse
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.ids import BookId
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.workspace.search_aids import chat_model
@@ -59,28 +62,36 @@ class PolledValue(Generic[T]):
             done.set()
 
 
-class ModelHealth(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ModelHealth(Record):
     """The language model, which nothing depends on."""
 
-    set: bool = Field(description="Whether the settings name one.")
-    reachable: bool | None = Field(description="Whether it answers; null while that is being found out.")
-    models: list[str] = Field(description="What can be asked for there.")
+    set: bool
+    """Whether the settings name one."""
+    reachable: bool | None
+    """Whether it answers; null while that is being found out."""
+    models: tuple[str, ...]
+    """What can be asked for there."""
 
 
-class TitleHealth(BaseModel):
+@dataclass(frozen=True, slots=True)
+class TitleHealth(Record):
     """The title index of a book, which makes search better."""
 
     titles: int
     complete: bool
 
 
-class Indices(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Indices(Record):
     """What has been built beside the books."""
 
-    titles: dict[str, TitleHealth] = Field(description="Title indexes by the UUID of the book.")
+    titles: dict[BookId, TitleHealth]
+    """Title indexes by the UUID of the book."""
 
 
-class BookHealth(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BookHealth(Record):
     """A book that is open."""
 
     id: str
@@ -92,16 +103,20 @@ class BookHealth(BaseModel):
     articles: int
 
 
-class Health(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Health(Record):
     """The state of the server. Who shows no token where one is needed learns the status only."""
 
-    status: str = Field(description="'ok', or 'busy' while the books cannot be looked at.")
-    version: str | None = None
-    wan: bool | None = Field(None, description="Always false: the server never uses the internet.")
-    model_name: str | None = Field(None, description="The model that words answers; empty where there is none.")
-    model: ModelHealth | None = None
-    indices: Indices | None = None
-    books: list[BookHealth] | None = None
+    status: str
+    """'ok', or 'busy' while the books cannot be looked at."""
+    version: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    wan: bool | None = field(default=None, metadata=OMIT_DEFAULT)
+    """Always false: the server never uses the internet."""
+    model_name: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The model that words answers; empty where there is none."""
+    model: ModelHealth | None = field(default=None, metadata=OMIT_DEFAULT)
+    indices: Indices | None = field(default=None, metadata=OMIT_DEFAULT)
+    books: tuple[BookHealth, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
 def router(room: ServerContext) -> APIRouter:
@@ -111,46 +126,35 @@ def router(room: ServerContext) -> APIRouter:
     shelf = PolledValue(lambda: _shelf(room))
     models = PolledValue(lambda: offered_models(settings))
 
-    @routes.get("/api/health", response_model=Health, response_model_exclude_unset=True)
-    def health(request: Request) -> dict[str, Any]:
+    @routes.get("/api/health", response_model=Health)
+    def health(request: Request) -> JSONResponse:
         """Tell whether books and model are at hand."""
         if getattr(request.state, "is_stranger", False):
-            return {"status": "ok"}
+            return JSONResponse(plain(Health("ok")))
         until = time.monotonic() + TIMEOUT_S
         shelf.refresh()
         offered = models.latest(patience_s=TIMEOUT_S)
         seen = shelf.latest(patience_s=max(0.0, until - time.monotonic()))
-        model = _model_record(settings, offered)
-        name = settings.model_name or next(iter(model["models"]), "")
-        about: dict[str, Any] = {"version": __version__, "wan": False, "model_name": name, "model": model}
-        return {"status": "ok" if seen else "busy"} | about | (seen or {"indices": {"titles": {}}, "books": []})
+        model = _model_health(settings, offered)
+        name = settings.model_name or next(iter(model.models), "")
+        indices, books = seen or (Indices({}), ())
+        known = Health("ok" if seen else "busy", __version__, False, name, model, indices, books)  # noqa: FBT003
+        return JSONResponse(plain(known))
 
     return routes
 
 
-def _shelf(room: ServerContext) -> dict[str, Any]:
+def _shelf(room: ServerContext) -> tuple[Indices, tuple[BookHealth, ...]]:
     with room.locked_finder() as finder:
         opened = [(book.book, book.titles) for book in finder.books]
-    return {
-        "indices": {
-            "titles": {
-                book.id: {"titles": titles.rows if titles else 0, "complete": bool(titles and titles.complete)}
-                for book, titles in opened
-            }
-        },
-        "books": [
-            {
-                "id": book.id,
-                "name": book.name,
-                "title": book.title,
-                "date": book.date,
-                "flavour": book.flavour,
-                "language": book.language,
-                "articles": book.articles,
-            }
-            for book, _ in opened
-        ],
+    indices = {
+        book.id: TitleHealth(titles.rows if titles else 0, bool(titles and titles.complete)) for book, titles in opened
     }
+    books = tuple(
+        BookHealth(book.id, book.name, book.title, book.date, book.flavour, book.language, book.articles)
+        for book, _ in opened
+    )
+    return Indices(indices), books
 
 
 def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:
@@ -164,8 +168,8 @@ def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:
         return problem
 
 
-def _model_record(settings: Settings, offered: tuple[str, ...] | KiwiError | None) -> dict[str, Any]:
+def _model_health(settings: Settings, offered: tuple[str, ...] | KiwiError | None) -> ModelHealth:
     is_set = bool(settings.model_url.strip())
     if isinstance(offered, tuple):
-        return {"set": is_set, "reachable": is_set, "models": list(offered)}
-    return {"set": is_set, "reachable": None if offered is None else False, "models": []}
+        return ModelHealth(is_set, is_set, offered)
+    return ModelHealth(is_set, None if offered is None else False, ())

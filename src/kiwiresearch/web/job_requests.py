@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
+from kiwiresearch.codec import Record
 from kiwiresearch.crawl.settings import Strategy
 from kiwiresearch.errors import LimitReached, NotAllowed
 from kiwiresearch.jobs.job import (
@@ -86,52 +88,68 @@ class ResearchBody(BaseModel):
         )
 
 
-class JobReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class JobReply(Record):
     """A job that was asked for, such as a research run or work on a family's case, and how far it is."""
 
     id: str
-    kind: JobKind | Literal["damaged"] = Field(
-        description="`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; "
-        "`damaged` where the row of the job cannot be read."
-    )
+    kind: JobKind | Literal["damaged"]
+    """`research`, `ask` (a batch of questions), `bulk` (a book's tables) or `kin`; `damaged` where the row of the job
+    cannot be read.
+    """
     state: JobState
-    user: str = Field(description="Who asked for it; empty where nobody is told apart.")
-    priority: int = Field(description="Those with a higher one come first.")
+    user: str
+    """Who asked for it; empty where nobody is told apart."""
+    priority: int
+    """Those with a higher one come first."""
     topic: str
     focus: str
-    aspect: str = Field(description="The side of the topic that was asked for; empty where only the topic was.")
+    aspect: str
+    """The side of the topic that was asked for; empty where only the topic was."""
     depth: int | None
     max_pages: int | None
     max_links: int | None
     strategy: str | None
-    books: list[str]
+    books: tuple[str, ...]
     critic: bool
     model: bool
-    attempt: int = Field(description="How often it was started.")
-    pages: int = Field(description="How many pages were taken so far; of a case, how many steps.")
-    kept: int = Field(description="How many of them were there from before, when it was resumed.")
-    story: str = Field(description="Where it began and why it ended, in a sentence.")
-    problem: str = Field(description="Why it failed or was interrupted, in words.")
+    attempt: int
+    """How often it was started."""
+    pages: int
+    """How many pages were taken so far; of a case, how many steps."""
+    kept: int
+    """How many of them were there from before, when it was resumed."""
+    story: str
+    """Where it began and why it ended, in a sentence."""
+    problem: str
+    """Why it failed or was interrupted, in words."""
     remedy: str
     resumable: bool
     asked_at: str
     started_at: str
     ended_at: str
-    url: str = Field(description="Where this job is seen.")
-    events: str = Field(description="Where its events are streamed.")
-    run: str = Field(description="Where its run is read; empty until it is done.")
-    losses: list[str] = Field(description="Why it had to be begun again, once for each time.")
-    case: str = Field(description="Where the case is read that it works on; empty of a run.")
+    url: str
+    """Where this job is seen."""
+    events: str
+    """Where its events are streamed."""
+    run: str
+    """Where its run is read; empty until it is done."""
+    losses: tuple[str, ...]
+    """Why it had to be begun again, once for each time."""
+    case: str
+    """Where the case is read that it works on; empty of a run."""
 
 
-class JobsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class JobsReply(Record):
     """Jobs, the newest first."""
 
-    jobs: list[JobReply]
+    jobs: tuple[JobReply, ...]
     total: int
 
 
-class RunBook(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RunBook(Record):
     """A book that a run was made from."""
 
     id: str
@@ -140,7 +158,8 @@ class RunBook(BaseModel):
     date: str
 
 
-class RunReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RunReply(Record):
     """A finished run."""
 
     id: str
@@ -148,71 +167,77 @@ class RunReply(BaseModel):
     focus: str
     aspect: str
     version: str
-    fingerprint: str = Field(description="Runs with the same one have the same files.")
+    fingerprint: str
+    """Runs with the same one have the same files."""
     pages: int
     claims: int
-    books: list[RunBook]
-    files: dict[str, str] = Field(description="The address of each file, by its name.")
+    books: tuple[RunBook, ...]
+    files: dict[str, str]
+    """The address of each file, by its name."""
 
 
-class RunsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RunsReply(Record):
     """Finished runs by their names."""
 
-    runs: list[RunReply]
+    runs: tuple[RunReply, ...]
     total: int
 
 
-class RunClaimsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RunClaimsReply(Record):
     """Some of the claims of a run, in the order of its pages."""
 
     run: str
-    total: int = Field(description="How many claims fit what was asked for.")
+    total: int
+    """How many claims fit what was asked for."""
     offset: int
     limit: int
-    claims: list[dict[str, Any]] = Field(description="Claims as in `claims.jsonl`.")
+    claims: tuple[Mapping[str, Any], ...]
+    """Claims as in `claims.jsonl`."""
 
 
 def job_url(job_id: str) -> str:
     return f"/api/research/{quote(job_id)}"
 
 
-def job_record(job: Job) -> dict[str, Any]:
+def job_reply(job: Job) -> JobReply:
     """What a client sees of a job."""
     url = job_url(job.id)
     wish = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
     case = job.wish.case if isinstance(job.wish, FamilyRequest) else ""
-    return {
-        "id": job.id,
-        "kind": job.wish.kind,
-        "state": job.state,
-        "user": job.user,
-        "priority": job.priority,
-        "topic": wish.topic,
-        "focus": wish.focus,
-        "aspect": wish.aspect,
-        "depth": wish.depth,
-        "max_pages": wish.max_pages,
-        "max_links": wish.max_links,
-        "strategy": wish.strategy,
-        "books": list(job.wish.books),
-        "critic": wish.critic,
-        "model": job.wish.model,
-        "attempt": job.attempt,
-        "pages": job.pages,
-        "kept": job.kept,
-        "story": job.story,
-        "problem": without_paths(job.problem),
-        "remedy": without_paths(job.remedy),
-        "resumable": job.is_resumable,
-        "asked_at": job.asked_at,
-        "started_at": job.started_at,
-        "ended_at": job.ended_at,
-        "url": url,
-        "events": f"{url}/events",
-        "run": run_url(job.id) if job.state == "done" and wish is job.wish else "",
-        "losses": list(job.losses),
-        "case": case_url(case) if case else "",
-    }
+    return JobReply(
+        id=job.id,
+        kind=job.wish.kind,
+        state=job.state,
+        user=job.user,
+        priority=job.priority,
+        topic=wish.topic,
+        focus=wish.focus,
+        aspect=wish.aspect,
+        depth=wish.depth,
+        max_pages=wish.max_pages,
+        max_links=wish.max_links,
+        strategy=wish.strategy,
+        books=tuple(job.wish.books),
+        critic=wish.critic,
+        model=job.wish.model,
+        attempt=job.attempt,
+        pages=job.pages,
+        kept=job.kept,
+        story=job.story,
+        problem=without_paths(job.problem),
+        remedy=without_paths(job.remedy),
+        resumable=job.is_resumable,
+        asked_at=job.asked_at,
+        started_at=job.started_at,
+        ended_at=job.ended_at,
+        url=url,
+        events=f"{url}/events",
+        run=run_url(job.id) if job.state == "done" and wish is job.wish else "",
+        losses=tuple(job.losses),
+        case=case_url(case) if case else "",
+    )
 
 
 def case_url(case_id: str) -> str:
@@ -223,21 +248,21 @@ def run_url(run_id: str) -> str:
     return f"/api/runs/{quote(run_id, errors='replace')}"
 
 
-def run_record(run: Run) -> dict[str, Any]:
+def run_reply(run: Run) -> RunReply:
     """What a client sees of a run."""
     manifest, url = run.manifest, run_url(run.id)
-    return {
-        "id": run.id,
-        "topic": manifest.topic,
-        "focus": manifest.focus,
-        "aspect": manifest.aspect,
-        "version": manifest.version,
-        "fingerprint": manifest.fingerprint,
-        "pages": manifest.page_count,
-        "claims": manifest.claim_count,
-        "books": [{key: getattr(book, key) for key in RunBook.model_fields} for book in run.books],
-        "files": {name: f"{url}/files/{quote(name)}" for name in run.files},
-    }
+    return RunReply(
+        id=run.id,
+        topic=manifest.topic,
+        focus=manifest.focus,
+        aspect=manifest.aspect,
+        version=manifest.version,
+        fingerprint=manifest.fingerprint,
+        pages=manifest.page_count,
+        claims=manifest.claim_count,
+        books=tuple(RunBook(*(getattr(book, field.name) for field in fields(RunBook))) for book in run.books),
+        files={name: f"{url}/files/{quote(name)}" for name in run.files},
+    )
 
 
 RETRY_AFTER_S = 60.0

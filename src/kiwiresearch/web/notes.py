@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from fastapi import APIRouter, Path
-from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import MAX_REASON, MAX_TARGET, Note, NoteOpinion, TargetKind, Verdict
+from kiwiresearch.runs.notes import MAX_REASON, MAX_TARGET, Note, NoteOpinion, NoteTarget, TargetKind, Verdict
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import named_target, rewrite_note, set_removed, write_note
 from kiwiresearch.web.desk.run_view import run_views
-from kiwiresearch.web.replies import Json
+from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import RunId
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
@@ -70,81 +71,92 @@ class NoteBody(OpinionBody):
     target: TargetBody
 
 
-class TargetReply(BaseModel):
-    """What a note is about."""
-
-    kind: TargetKind
-    id: str
-
-
-class NoteReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class NoteReply(Record):
     """A note as it reads now."""
 
     id: str
-    target: TargetReply
+    target: NoteTarget
     verdict: Verdict
     reason: str
     correction: str
     made: str
-    changed: str = Field(description="When it was changed last; empty if it never was.")
-    about: str = Field(description="The words of the claim, or the title of the page or run.")
-    version: str = Field(description="Another one whenever the note says something else; see `seen`.")
-    author: str = Field("", description="Who wrote it; left out where nobody is told apart.")
-    editor: str = Field("", description="Who changed it last; left out where that was its author.")
+    changed: str
+    """When it was changed last; empty if it never was."""
+    about: str
+    """The words of the claim, or the title of the page or run."""
+    version: str
+    """Another one whenever the note says something else; see `seen`."""
+    author: str = field(default="", metadata=OMIT_DEFAULT)
+    """Who wrote it; left out where nobody is told apart."""
+    editor: str = field(default="", metadata=OMIT_DEFAULT)
+    """Who changed it last; left out where that was its author."""
 
 
-class NotesReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class NotesReply(Record):
     """All notes on a run, in the order in which they were made."""
 
     run: str
-    notes: list[NoteReply]
-    gone: list[NoteReply] = Field(description="Those that were taken away, and can be brought back.")
-    damaged: list[int] = Field(description="Lines of `notes.jsonl` that cannot be read.")
-
-
-NOTE_RESPONSE: dict[int | str, dict[str, Any]] = {200: {"model": NoteReply}}
+    notes: tuple[NoteReply, ...]
+    gone: tuple[NoteReply, ...]
+    """Those that were taken away, and can be brought back."""
+    damaged: tuple[int, ...]
+    """Lines of `notes.jsonl` that cannot be read."""
 
 
 def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     """Notes are read, written, changed, taken away and brought back."""
-    routes = APIRouter(prefix="/api/runs/{run_id}/notes", tags=["research"])
+    routes = APIRouter(prefix="/api/runs/{run_id}/notes", tags=["research"], route_class=JsonRoute)
     runs = run_views(room, jobs)
 
-    @routes.get("", response_class=Json, responses={200: {"model": NotesReply}})
-    def notes(run_id: RunId) -> Response:
+    @routes.get("")
+    def notes(run_id: RunId) -> NotesReply:
         """The notes on a run."""
         found = runs.get(run_id).notes
-        rows = {"notes": _records(found.notes), "gone": _records(found.gone)}
-        return Json({"run": run_id, "damaged": list(found.damaged)} | rows)
+        return NotesReply(
+            run_id,
+            tuple(_note_reply(one) for one in found.notes),
+            tuple(_note_reply(one) for one in found.gone),
+            tuple(found.damaged),
+        )
 
-    @routes.post("", status_code=201, response_class=Json, responses={201: {"model": NoteReply}})
-    def write(run_id: RunId, body: NoteBody) -> Response:
+    @routes.post("", status_code=201)
+    def write(run_id: RunId, body: NoteBody) -> NoteReply:
         """Write a note beside a run, which stays as it is."""
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
-        return Json(_record(write_note(run, target, body.opinion())), 201)
+        return _note_reply(write_note(run, target, body.opinion()))
 
-    @routes.put("/{note_id}", response_class=Json, responses=NOTE_RESPONSE)
-    def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> Response:
+    @routes.put("/{note_id}")
+    def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> NoteReply:
         """Write another opinion into a note; where there are users, one's own, and an owner into anybody's."""
-        return Json(_record(rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen)))
+        return _note_reply(rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
 
-    @routes.delete("/{note_id}", response_class=Json, responses=NOTE_RESPONSE)
-    def remove(run_id: RunId, note_id: NoteId) -> Response:
+    @routes.delete("/{note_id}")
+    def remove(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Take a note away; it can be brought back."""
-        return Json(_record(set_removed(runs.get(run_id), note_id, gone=True)))
+        return _note_reply(set_removed(runs.get(run_id), note_id, gone=True))
 
-    @routes.post("/{note_id}/restore", response_class=Json, responses=NOTE_RESPONSE)
-    def restore(run_id: RunId, note_id: NoteId) -> Response:
+    @routes.post("/{note_id}/restore")
+    def restore(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Bring back a note that was taken away."""
-        return Json(_record(set_removed(runs.get(run_id), note_id, gone=False)))
+        return _note_reply(set_removed(runs.get(run_id), note_id, gone=False))
 
     return routes
 
 
-def _records(notes: tuple[Note, ...]) -> list[dict[str, Any]]:
-    return [_record(note) for note in notes]
-
-
-def _record(note: Note) -> dict[str, Any]:
-    return note.record() | {"version": note.version}
+def _note_reply(note: Note) -> NoteReply:
+    return NoteReply(
+        note.id,
+        note.target,
+        note.verdict,
+        note.reason,
+        note.correction,
+        note.made,
+        note.changed,
+        note.about,
+        note.version,
+        author=note.author,
+        editor=note.editor,
+    )

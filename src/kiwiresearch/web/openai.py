@@ -23,7 +23,6 @@ from kiwiresearch.ask.formats import CitationLink, body_markdown, defused, foote
 from kiwiresearch.ask.presentation import numbered
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import PageAddress
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import estimate_prompt, estimate_tokens
 from kiwiresearch.web.chat_requests import (
     MODEL_CHOICES,
@@ -35,9 +34,9 @@ from kiwiresearch.web.chat_requests import (
     unreadable_body,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.problems import Problem, logged_problem
+from kiwiresearch.web.problems import logged_problem, openai_error
 from kiwiresearch.web.replies import Json
-from kiwiresearch.web.streams import LINE_END, StreamSlots, sse_response, stream_in_thread
+from kiwiresearch.web.streams import LINE_END, StreamSlots, sse_event, sse_response, stream_in_thread
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -67,23 +66,18 @@ def error_response(problem: Exception) -> Response:
     if isinstance(problem, HTTPException) and problem.status_code == 400:  # which reading a body ends in
         return Json(_error(unreadable_body(problem.__cause__), 400, "invalid_body"), 400)
     told = logged_problem(problem)
-    return Json(_problem_error(told), told.status, headers=dict(told.headers))
+    return Json(openai_error(told), told.status, headers=dict(told.headers))
 
 
 def error_record(problem: Exception) -> dict[str, Any]:
     """A problem in the midst of a stream; one that nobody foresaw is told to the server's log."""
-    return _problem_error(logged_problem(problem))
+    return openai_error(logged_problem(problem))
 
 
 def unknown_model(name: str, known: Iterable[str]) -> Response:
     """What OpenAI's API says to a name it does not know."""
     message = f"The model {name[:100]!r} does not exist. Known are: {', '.join(known)}."
     return Json(_error(message, 404, "model_not_found", "model"), 404)
-
-
-def _problem_error(problem: Problem) -> dict[str, Any]:
-    words = f"{problem.detail} {problem.remedy}".strip() or problem.title
-    return _error(words, problem.status, "_".join(problem.title.lower().split()))
 
 
 def _error(message: str, status: int, code: str, param: str | None = None) -> dict[str, Any]:
@@ -330,16 +324,12 @@ class Chats:
 async def _sse_events(first: Record, flow: AsyncGenerator[Record, None]) -> AsyncGenerator[ServerSentEvent, None]:
     async with contextlib.aclosing(flow):
         try:
-            yield _data(first)
+            yield sse_event(None, first)
             async for chunk in flow:
-                yield _data(chunk)
+                yield sse_event(None, chunk)
         except Exception as problem:  # the status is sent already, so the client hears of it here
-            yield _data(error_record(problem))
+            yield sse_event(None, error_record(problem))
         yield ServerSentEvent(DONE_MARK, sep=LINE_END)
-
-
-def _data(record: Record) -> ServerSentEvent:
-    return ServerSentEvent(canonical_json(record).encode("utf-8", "replace").decode("utf-8"), sep=LINE_END)
 
 
 def _model(offered: ModelChoice, now: Clock) -> Record:

@@ -19,12 +19,12 @@ from kiwiresearch.page.display import DisplayedPage, DisplayOptions, display_pag
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
 from kiwiresearch.web.book_pages import (
-    CLAIM_CACHE,
     FRAMED_SUFFIX,
     PIECE_BYTES,
     Content,
     ReaderTarget,
     book_headers,
+    cached_claims,
     etag,
     file_response,
     in_memory,
@@ -204,7 +204,7 @@ class _RenderedPage:
 
 def _claim_extents(page: PageDoc, book: Book) -> tuple[Extent, ...]:
     """Where the words stand that say what the page claims."""
-    quotes = [claim.quotes[0] for claim in CLAIM_CACHE.claims_of(page, book)]
+    quotes = [claim.quotes[0] for claim in cached_claims(page, book)]
     return tuple(Extent(quote.start, quote.end) for quote in quotes)
 
 

@@ -2,110 +2,81 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, Field
-from starlette.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.responses import JSONResponse, Response
 
-from kiwiresearch.claims.claim import ClaimType, DependsOn, NameSource
+from kiwiresearch.claims.page_claims import PageClaimsRecord
+from kiwiresearch.codec import Record, plain
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.search.find import MergeOrder
-from kiwiresearch.zim import archive as books
+from kiwiresearch.search.interpretation import SenseRecord
+from kiwiresearch.search.query import HitRecord
+from kiwiresearch.workspace.finder import SearchRecord
+from kiwiresearch.workspace.inventory import BookRecord
 
 
 class Json(JSONResponse):
     """JSON as the program writes it everywhere; letters that no encoding has become question marks."""
 
     def render(self, content: Any) -> bytes:
-        return canonical_json(content).encode("utf-8", "replace")
+        return canonical_json(plain(content)).encode("utf-8", "replace")
 
 
-class ScoreLineReply(BaseModel):
-    """One reason for a score."""
+class JsonRoute(APIRoute):
+    """A route that names its reply as its return type and returns that value, which is sent as our JSON.
 
-    signal: str
-    points: float
+    FastAPI would pass it through pydantic, which changes numbers and knows nothing of keys that are left out.
+    """
 
-
-class PlaceReply(BaseModel):
-    """A page by its book and path."""
-
-    book_id: str
-    path: str
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        sends = endpoint if inspect.iscoroutinefunction(endpoint) else _sending(endpoint, options.get("status_code"))
+        super().__init__(path, sends, **options)
 
 
-class HitReply(BaseModel):
+def _sending(endpoint: Callable[..., Any], status: int | None) -> Callable[..., Response]:
+    @functools.wraps(endpoint)
+    def respond(*given: Any, **named: Any) -> Response:
+        reply = endpoint(*given, **named)
+        return reply if isinstance(reply, Response) else Json(reply, status or 200)
+
+    return respond
+
+
+@dataclass(frozen=True, slots=True)
+class HitReply(HitRecord):
     """A page that a search found."""
 
-    book: str
-    book_id: str
-    path: str
-    title: str
-    alias: str = Field(description="The other name that led here, where the page's own did not.")
-    snippet: str
-    score: float
-    lines: list[ScoreLineReply] = Field(description="What the score is made of.")
-    copies: list[PlaceReply] = Field(description="The same article in other books.")
-    url: str = Field(description="Opens the page.")
+    url: str
+    """Opens the page."""
 
 
-class SenseReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SenseReply(SenseRecord):
     """One of several meanings of the query."""
 
-    book_id: str
-    path: str
-    title: str
-    line: str
     url: str
 
 
-class SearchedBookReply(BaseModel):
-    """A book that hits were taken from."""
-
-    id: str
-    name: str
-
-
-class HiddenReply(BaseModel):
-    """Pages that are left out of an answer by the policy of the server."""
-
-    pages: int = Field(description="How many of the pages that the books offer first.")
-    by: str = Field(description="Whose policy it is.")
-
-
-class MissingBookReply(BaseModel):
-    """A book that could not be asked."""
-
-    id: str
-    title: str
-
-
-class MissingReply(BaseModel):
-    """A host that is away, and the books that could not be asked for that."""
-
-    host: str
-    books: list[MissingBookReply]
-    why: str
-
-
-class SearchReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SearchReply(SearchRecord):
     """The pages that a search found, best first."""
 
-    query: str
-    corrected: str = Field(description="The query as it was understood, where words were mistyped.")
-    order: MergeOrder
-    books: list[SearchedBookReply]
-    hits: list[HitReply]
-    senses: list[SenseReply]
-    hidden: HiddenReply | None = Field(None, description="There only where the policy of the server hides pages.")
-    missing: list[MissingReply] | None = Field(None, description="There only where a host that has books is away.")
+    hits: tuple[HitReply, ...]
+    senses: tuple[SenseReply, ...]
 
 
-class SuggestionReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SuggestionReply(Record):
     """A page whose title begins with or holds what was typed."""
 
     title: str
-    alias: str = Field(description="The other name of the page that matched; empty where its title did.")
+    alias: str
+    """The other name of the page that matched; empty where its title did."""
     book: str
     book_id: str
     book_title: str
@@ -113,58 +84,25 @@ class SuggestionReply(BaseModel):
     url: str
 
 
-class SuggestReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SuggestReply(Record):
     """Titles for a box that completes what is typed."""
 
     query: str
-    suggestions: list[SuggestionReply]
+    suggestions: tuple[SuggestionReply, ...]
 
 
-class IndexesReply(BaseModel):
-    """What a book can look up by itself."""
-
-    full_text: bool
-    titles: bool
-
-
-class BookReply(BaseModel):
-    """A book on the shelf. Of one that cannot be opened, only the first five fields are known."""
-
-    id: str
-    name: str
-    title: str
-    check: str = Field(description="`sound`, `unchecked`, `no checksum`, `damaged`, `served` or `broken`.")
-    problem: str | None = Field(description="Why it cannot be read, if it cannot.")
-    host: str | None = Field(None, description="The other host that has it; not there for a book of this one.")
-    url: str | None = Field(None, description="Opens its first page.")
-    description: str | None = None
-    date: str | None = None
-    languages: list[str] | None = None
-    flavour: str | None = None
-    creator: str | None = None
-    publisher: str | None = None
-    scraper: str | None = None
-    tags: list[str] | None = None
-    articles: int | None = None
-    entries: int | None = None
-    media: int | None = None
-    size_bytes: int | None = None
-    indexes: IndexesReply | None = None
-    kind: books.BookKind | None = None
-    main_page: str | None = None
-    old_namespaces: bool | None = None
-    is_wikipedia: bool | None = None
-    lead_only: bool | None = None
-
-
-class BooksReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class BooksReply(Record):
     """The shelf."""
 
-    sample: bool = Field(description="Whether this is the sample book, as the shelf is empty.")
-    books: list[BookReply]
+    sample: bool
+    """Whether this is the sample book, as the shelf is empty."""
+    books: tuple[BookRecord, ...]
 
 
-class SectionReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class SectionReply(Record):
     """A section of a page; the first is the introduction."""
 
     heading: str
@@ -176,75 +114,36 @@ class SectionReply(BaseModel):
     references: int
 
 
-class PageReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class PageReply(Record):
     """A page as the program reads it; offsets count characters of `plain_text`."""
 
     id: str
-    book: str = Field(description="The book's UUID.")
+    book: str
+    """The book's UUID."""
     path: str
     title: str
-    url: str = Field(description="Opens the page.")
+    url: str
+    """Opens the page."""
     language: str
     plain_text: str
     lead: str
-    sections: list[SectionReply]
-    links: list[dict[str, Any]]
-    infoboxes: list[dict[str, Any]]
-    tables: list[dict[str, Any]]
-    marks: list[dict[str, Any]]
-    categories: list[str]
-    hatnotes: list[str]
+    sections: tuple[SectionReply, ...]
+    links: tuple[dict[str, Any], ...]
+    infoboxes: tuple[dict[str, Any], ...]
+    tables: tuple[dict[str, Any], ...]
+    marks: tuple[dict[str, Any], ...]
+    categories: tuple[str, ...]
+    hatnotes: tuple[str, ...]
     signals: dict[str, Any]
     revision: int | None
     edited: str
     source: str
 
 
-class ClaimReply(BaseModel):
-    """One thing that a page or a text says; the reference of claims tells what its fields mean."""
-
-    claim_id: str
-    claim: str = Field(description="The claim in words that stand alone.")
-    claim_type: ClaimType
-    also: list[ClaimType] = Field(description="What else it is.")
-    subject: str
-    name_put_in: NameSource = Field(
-        description="Where a name comes from that stands in place of a pronoun: the `title` of the page, or the "
-        "sentence `before`; empty where none was put in."
-    )
-    depends_on: DependsOn = Field(
-        description="What it can only be read with: the `subject` of its page, or the `previous` sentence; "
-        "empty where it can be read by itself."
-    )
-    scope: str
-    names: list[str]
-    topic_tags: list[str]
-    confidence: float
-    confidence_terms: list[ScoreLineReply]
-    dates: list[dict[str, Any]]
-    measures: list[dict[str, Any]]
-    hedging: list[dict[str, Any]]
-    hedging_flags: dict[str, bool]
-    evidence_signals: dict[str, Any]
-    origin: str = Field(description="Who found it: the rules, or a model.")
-    book: str
-    book_name: str
-    path: str
-    page_title: str
-    section: str
-    section_heading: str
-    headings: list[str] = Field(description="The headings it stands below, the outermost first.")
-    anchor: str
-    spans: list[dict[str, Any]] = Field(description="Where its words stand in the `plain_text` of the page.")
-    support_snippets: list[str] = Field(description="These words, letter by letter.")
-
-
-class ClaimsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ClaimsReply(PageClaimsRecord):
     """What a page or a text claims, in its order."""
 
-    title: str
-    book: str
-    path: str
-    url: str = Field(description="Opens the page; empty for a text.")
-    claims: list[ClaimReply]
-    hedges: list[str] = Field(description="The words anywhere in it that hold back.")
+    url: str
+    """Opens the page; empty for a text."""

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query
@@ -17,15 +17,14 @@ from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.claims.claim import ClaimType, claim_record
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.export.exporter import FORMATS
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
     MAX_ROWS,
     NO_EVENTS_SEEN,
     BulkRequest,
-    JobEvent,
     QuestionsRequest,
     event_position,
 )
@@ -44,13 +43,14 @@ from kiwiresearch.web.job_requests import (
     RunClaimsReply,
     RunReply,
     RunsReply,
-    job_record,
+    job_reply,
     job_url,
-    run_record,
+    run_reply,
     run_url,
 )
-from kiwiresearch.web.replies import Json
-from kiwiresearch.web.streams import LINE_END, sse_event, sse_response
+from kiwiresearch.web.replies import Json, JsonRoute
+from kiwiresearch.web.streams import sse_event, sse_response
+from kiwiresearch.workspace.users import utc_now
 
 MAX_LISTED_ROWS = 1_000
 SANDBOX_POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -89,7 +89,7 @@ def make_jobs(room: ServerContext) -> JobQueue:
     """The jobs of a server, to be closed when it ends."""
     shelf = room.shelf
     return JobQueue(
-        room.desk, shelf.current_books, now=_utc_now, all_books=room.all_books, missing=shelf.currently_missing
+        room.desk, shelf.current_books, now=utc_now, all_books=room.all_books, missing=shelf.currently_missing
     )
 
 
@@ -105,7 +105,7 @@ def router(room: ServerContext, jobs: JobQueue | None = None, *, closing: bool =
             if jobs is None or closing:
                 await run_in_threadpool(ours.close)
 
-    routes = APIRouter(prefix="/api", tags=["research"], lifespan=lifespan)
+    routes = APIRouter(prefix="/api", tags=["research"], route_class=JsonRoute, lifespan=lifespan)
     _add_jobs(routes, ours)
     _add_steps(routes, ours)
     _add_runs(routes, ours.runs)
@@ -113,22 +113,22 @@ def router(room: ServerContext, jobs: JobQueue | None = None, *, closing: bool =
 
 
 def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
-    @routes.post("/research", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
+    @routes.post("/research", status_code=202, response_model=JobReply)
     def start(body: ResearchBody) -> Response:
         """Research a topic; the answer comes at once, and the work goes on beside it."""
         job = job_requests.start_job(jobs, body.job_request())
-        return Json(job_record(job), 202, {"Location": job_url(job.id)})
+        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
-    @routes.get("/research", response_class=Json, responses={200: {"model": JobsReply}})
-    def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> Response:
+    @routes.get("/research")
+    def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> JobsReply:
         """All jobs, the newest first."""
         found = [job for job in jobs.all() if not case or getattr(job.wish, "case", "") == case]
-        return Json({"jobs": [job_record(job) for job in found[offset : offset + limit]], "total": len(found)})
+        return JobsReply(tuple(job_reply(job) for job in found[offset : offset + limit]), len(found))
 
-    @routes.get("/research/{job_id}", response_class=Json, responses={200: {"model": JobReply}})
-    def job(job_id: JobId) -> Response:
+    @routes.get("/research/{job_id}")
+    def job(job_id: JobId) -> JobReply:
         """A job, and how far it is."""
-        return Json(job_record(jobs.get(job_id)))
+        return job_reply(jobs.get(job_id))
 
 
 def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
@@ -140,32 +140,28 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
         jobs.events_after(job_id, place)  # what is wrong with the request is told before the stream begins
         return sse_response(_stream(jobs, job_id, place))
 
-    @routes.post(
-        "/research/{job_id}/cancel", status_code=202, response_class=Json, responses={202: {"model": JobReply}}
-    )
-    def cancel(job_id: JobId) -> Response:
+    @routes.post("/research/{job_id}/cancel", status_code=202)
+    def cancel(job_id: JobId) -> JobReply:
         """Stop a run between two steps; what it did is kept. One that has ended stays as it is."""
-        return Json(job_record(job_requests.cancel_job(jobs, job_id)), 202)
+        return job_reply(job_requests.cancel_job(jobs, job_id))
 
-    @routes.post(
-        "/research/{job_id}/resume", status_code=202, response_class=Json, responses={202: {"model": JobReply}}
-    )
+    @routes.post("/research/{job_id}/resume", status_code=202, response_model=JobReply)
     def resume(job_id: JobId) -> Response:
         """Go on with a run that was cancelled or interrupted, or that failed; nothing is done twice."""
-        return Json(job_record(job_requests.resume_job(jobs, job_id)), 202, {"Location": job_url(job_id)})
+        return Json(job_reply(job_requests.resume_job(jobs, job_id)), 202, {"Location": job_url(job_id)})
 
 
 def _add_runs(routes: APIRouter, runs: Runs) -> None:
-    @routes.get("/runs", response_class=Json, responses={200: {"model": RunsReply}})
-    def runs_there_are(limit: Limit = 100, offset: Offset = 0) -> Response:
+    @routes.get("/runs")
+    def runs_there_are(limit: Limit = 100, offset: Offset = 0) -> RunsReply:
         """All finished runs, also those that were put into the folder by other means."""
         found = runs.all()
-        return Json({"runs": [run_record(run) for run in found[offset : offset + limit]], "total": len(found)})
+        return RunsReply(tuple(run_reply(run) for run in found[offset : offset + limit]), len(found))
 
-    @routes.get("/runs/{run_id}", response_class=Json, responses={200: {"model": RunReply}})
-    def run(run_id: RunId) -> Response:
+    @routes.get("/runs/{run_id}")
+    def run(run_id: RunId) -> RunReply:
         """A finished run and its files."""
-        return Json(run_record(runs.get(run_id)))
+        return run_reply(runs.get(run_id))
 
     @routes.get("/runs/{run_id}/files/{name}", response_class=Response, responses=FILE_DOC)
     def file(run_id: RunId, name: FileName) -> Response:
@@ -176,7 +172,7 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         kind = MEDIA_TYPES.get(name.rpartition(".")[2], "application/octet-stream")
         return FileResponse(place, headers=headers, media_type=kind)
 
-    @routes.get("/runs/{run_id}/claims", response_class=Json, responses={200: {"model": RunClaimsReply}})
+    @routes.get("/runs/{run_id}/claims")
     def claims(
         run_id: RunId,
         type: Annotated[ClaimType | None, Query()] = None,  # noqa: A002 (the name that clients use)
@@ -185,12 +181,12 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         min_confidence: Share = 0.0,
         limit: Limit = 100,
         offset: Offset = 0,
-    ) -> Response:
+    ) -> RunClaimsReply:
         """The claims of a run that fit, in the order of its pages."""
         wish = ClaimFilter(type, page, hedged, min_confidence)
         found = runs.claims(run_id, wish, limit=limit, offset=offset)
-        shown = {"run": run_id, "total": found.total, "offset": offset, "limit": limit}
-        return Json(shown | {"claims": [claim_record(claim) for claim in found.claims]})
+        claims = tuple(claim_record(claim) for claim in found.claims)
+        return RunClaimsReply(run_id, found.total, offset, limit, claims)
 
 
 async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncGenerator[ServerSentEvent, None]:
@@ -206,12 +202,12 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
             news.clear()
             seen = await run_in_threadpool(_job_since, jobs, job_id, place)
             for event in seen.events if seen else ():
-                yield _progress_event(event)
+                yield sse_event("progress", event.data, event.id)
                 place = max(place, event.position)
             if seen is None:
                 return
             if not seen.job.is_open:
-                yield sse_event(seen.job.state, job_record(seen.job))
+                yield sse_event(seen.job.state, job_reply(seen.job))
                 return
             await news.wait()
 
@@ -222,16 +218,6 @@ def _job_since(jobs: JobQueue, job_id: str, place: tuple[int, int] = NO_EVENTS_S
         return jobs.events_after(job_id, place)
     except KiwiError:
         return None
-
-
-def _progress_event(event: JobEvent) -> ServerSentEvent:
-    text = canonical_json(event.data).encode("utf-8", "replace").decode("utf-8")
-    return ServerSentEvent(text, event="progress", id=event.id, sep=LINE_END)
-
-
-def _utc_now() -> str:
-    """When something was asked for, begun or ended: it is written into the file of a job, and into no run."""
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 ANSWERS_DOC: dict[int | str, dict[str, Any]] = {
@@ -277,13 +263,13 @@ JobBody = Annotated[AskJobBody | BulkJobBody, Body(discriminator="kind")]
 
 def job_router(room: ServerContext, jobs: JobQueue) -> APIRouter:  # noqa: ARG001 (as all routes of runs are made)
     """Jobs that are no runs; they are listed, stopped and resumed as runs are."""
-    routes = APIRouter(prefix="/api/jobs", tags=["research"])
+    routes = APIRouter(prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
 
-    @routes.post("", status_code=202, response_class=Json, responses={202: {"model": JobReply}})
+    @routes.post("", status_code=202, response_model=JobReply)
     def add_job(body: JobBody) -> Response:
         """Put a batch of questions, or a whole book, in line."""
         job = job_requests.start_job(jobs, body.job_request())
-        return Json(job_record(job), 202, {"Location": job_url(job.id)})
+        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
     @routes.get("/{job_id}/answers", response_class=Response, responses=ANSWERS_DOC)
     def answers(job_id: JobId) -> Response:
@@ -300,43 +286,46 @@ EXPORT_DOC: dict[int | str, dict[str, Any]] = {
 }
 
 
-class FormatReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class FormatReply(Record):
     """A format that a run can be had in."""
 
     name: str
-    ending: str = Field(description="Of its file, such as `.epub`; several files come as one `.zip`.")
-    readers: str = Field(description="The programs that it is for.")
-    with_notes: bool = Field(description="Whether the notes on the run go along.")
-    url: str = Field(description="Where the run is had in this format.")
+    ending: str
+    """Of its file, such as `.epub`; several files come as one `.zip`."""
+    readers: str
+    """The programs that it is for."""
+    with_notes: bool
+    """Whether the notes on the run go along."""
+    url: str
+    """Where the run is had in this format."""
 
 
-class FormatsReply(BaseModel):
+@dataclass(frozen=True, slots=True)
+class FormatsReply(Record):
     """All formats of a run."""
 
     run: str
-    formats: list[FormatReply]
+    formats: tuple[FormatReply, ...]
 
 
 def export_router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     """Exporting; the runs stay as they are, and nothing is written on the server."""
-    routes = APIRouter(prefix="/api/runs/{run_id}/export", tags=["research"])
+    routes = APIRouter(prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
     runs = run_views(room, jobs)
 
-    @routes.get("", response_class=Json, responses={200: {"model": FormatsReply}})
-    def formats(run_id: RunId) -> Response:
+    @routes.get("")
+    def formats(run_id: RunId) -> FormatsReply:
         """The formats that a run can be had in."""
         place = f"{run_url(runs.get(run_id).id)}/export"
-        rows = [
-            {
-                "name": name,
-                "ending": format_choice(name).ending,
-                "readers": form.readers,
-                "with_notes": format_choice(name).with_notes,
-                "url": f"{place}/{name}",
-            }
-            for name, form in FORMATS.items()
-        ]
-        return Json({"run": run_id, "formats": rows})
+        rows = [(name, format_choice(name), form.readers) for name, form in FORMATS.items()]
+        return FormatsReply(
+            run_id,
+            tuple(
+                FormatReply(name, choice.ending, readers, choice.with_notes, f"{place}/{name}")
+                for name, choice, readers in rows
+            ),
+        )
 
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
     def file(run_id: RunId, form: FormatName) -> Response:

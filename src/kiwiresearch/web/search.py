@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
+from kiwiresearch.codec import Record, extend
 from kiwiresearch.errors import BadUsage, PageNotFound
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.doc import page_record as page_record
@@ -19,10 +20,21 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
 from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.replies import BooksReply, ClaimsReply, Json, PageReply, SearchReply, SuggestReply
+from kiwiresearch.web.replies import (
+    BooksReply,
+    ClaimsReply,
+    HitReply,
+    Json,
+    JsonRoute,
+    PageReply,
+    SearchReply,
+    SenseReply,
+    SuggestionReply,
+    SuggestReply,
+)
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.finder import search_record as search_record
-from kiwiresearch.workspace.inventory import BookStatus, book_statuses
+from kiwiresearch.workspace.inventory import BookRecord, BookStatus, book_statuses
 from kiwiresearch.zim.archive import Book, EntryRef, Match
 
 MAX_HITS = 100
@@ -44,45 +56,45 @@ ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="O
 
 def router(room: ServerContext) -> APIRouter:
     """Everything that is read from the books without asking a question."""
-    routes = APIRouter(prefix="/api", tags=["find"])
+    routes = APIRouter(prefix="/api", tags=["find"], route_class=JsonRoute)
 
-    @routes.get("/search", response_class=Json, responses={200: {"model": SearchReply}})
-    def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> Json:
+    @routes.get("/search")
+    def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> SearchReply:
         """Find pages, best first; each score says what it is made of."""
-        return Json(_search_record(room, q, SearchOptions(limit=limit, fast=fast, focus=focus), book))
+        return _search_reply(room, q, SearchOptions(limit=limit, fast=fast, focus=focus), book)
 
-    @routes.get("/suggest", response_class=Json, responses={200: {"model": SuggestReply}})
-    def suggest(q: TypedText, limit: SuggestionLimit = 10, book: BookFilter = "") -> Json:
+    @routes.get("/suggest")
+    def suggest(q: TypedText, limit: SuggestionLimit = 10, book: BookFilter = "") -> SuggestReply:
         """Complete a title as it is typed."""
-        return Json({"query": q, "suggestions": _suggestions(room, q, limit, book)})
+        return SuggestReply(q, _suggestions(room, q, limit, book))
 
-    @routes.get("/books", response_class=Json, responses={200: {"model": BooksReply}})
-    def books() -> Json:
+    @routes.get("/books")
+    def books() -> BooksReply:
         """List the books on the shelf."""
         with room.locked_finder():
             rows = book_statuses(room.desk, room.shelf)
-        return Json({"sample": room.shelf.is_sample, "books": [_book_record(room, row) for row in rows]})
+        return BooksReply(room.shelf.is_sample, tuple(_book_record(room, row) for row in rows))
 
-    @routes.get("/page", response_class=Json, responses={200: {"model": PageReply}})
-    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> Json:
+    @routes.get("/page")
+    def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageReply:
         """Read a page: its text, sections, facts, links and signals."""
         _, found = _read_page(room, title, path, book)
         chosen = _sections(found, section)
         anchor = chosen[0].anchor if chosen else ""
-        return Json(page_record(found, only=chosen) | {"url": room.page_url(found.ref, anchor=anchor)})
+        return PageReply(**(page_record(found, only=chosen) | {"url": room.page_url(found.ref, anchor=anchor)}))
 
-    @routes.get("/claims", response_class=Json, responses={200: {"model": ClaimsReply}})
+    @routes.get("/claims")
     def claims_of_a_page(
         title: Title = "", path: Path = "", book: BookFilter = "", kind: ClaimTypeFilter = None
-    ) -> Json:
+    ) -> ClaimsReply:
         """Show what a page claims, with types, hedges and the words that say so."""
         place, found = _read_page(room, title, path, book)
-        return _claims_response(claims_of_page(found, place.book.book.name), kind, room.page_url(found.ref))
+        return _claims_reply(claims_of_page(found, place.book.book.name), kind, room.page_url(found.ref))
 
-    @routes.post("/claims", response_class=Json, responses={200: {"model": ClaimsReply}})
-    def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> Json:
+    @routes.post("/claims")
+    def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> ClaimsReply:
         """Show what a text of yours claims."""
-        return _claims_response(claims_of_text(body.text, body.title), kind, "")
+        return _claims_reply(claims_of_text(body.text, body.title), kind, "")
 
     return routes
 
@@ -101,21 +113,23 @@ def run_search(finder: Finder, words: str, wish: SearchOptions, book: str) -> Fi
     return finder.search_reachable_hosts(in_those)
 
 
-def _search_record(room: ServerContext, words: str, wish: SearchOptions, book: str) -> dict[str, Any]:
+def _search_reply(room: ServerContext, words: str, wish: SearchOptions, book: str) -> SearchReply:
     with room.locked_finder() as finder:
         found = run_search(finder, words, wish, book)
         record = search_record(found, finder)
-        names = {hit.ref.book: finder.book_name(hit.ref.book) for hit in found.hits}
-    return record | {
-        "hits": [hit.record(names[hit.ref.book]) | {"url": room.page_url(hit.ref)} for hit in found.hits],
-        "senses": [sense.record() | {"url": room.page_url(sense.ref)} for sense in found.senses],
-    }
+    hits, senses = (tuple(room.page_url(one.ref) for one in rows) for rows in (found.hits, found.senses))
+    return extend(
+        SearchReply,
+        record,
+        hits=tuple(extend(HitReply, one, url=url) for one, url in zip(record.hits, hits, strict=True)),
+        senses=tuple(extend(SenseReply, one, url=url) for one, url in zip(record.senses, senses, strict=True)),
+    )
 
 
-def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> list[dict[str, str]]:
+def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
     """Titles that begin so, then the books' own suggestions; a book's best comes before any book's second."""
     if not has_words(words):
-        return []
+        return ()
     with room.locked_finder() as finder:
         offered = finder.with_reachable_hosts(
             lambda: [
@@ -125,7 +139,7 @@ def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> list
             ]
         )
     offered.sort(key=lambda row: row[0])
-    return [_suggestion(room, book, match) for _, book, match in offered[:limit]]
+    return tuple(_suggestion(room, book, match) for _, book, match in offered[:limit])
 
 
 def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
@@ -137,24 +151,17 @@ def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
     return list(reversed(unique.values()))[:limit]
 
 
-def _suggestion(room: ServerContext, book: Book, match: Match) -> dict[str, str]:
+def _suggestion(room: ServerContext, book: Book, match: Match) -> SuggestionReply:
     ref = EntryRef(book.id, match.path)
-    return {
-        "title": match.title,
-        "alias": match.alias,
-        "book": book.name,
-        "book_id": ref.book,
-        "book_title": book.title or book.name,
-        "path": ref.path,
-        "url": room.page_url(ref),
-    }
+    return SuggestionReply(
+        match.title, match.alias, book.name, ref.book, book.title or book.name, ref.path, room.page_url(ref)
+    )
 
 
-def _book_record(room: ServerContext, row: BookStatus) -> dict[str, Any]:
+def _book_record(room: ServerContext, row: BookStatus) -> BookRecord:
     """What a client may know of a book: not where its file is."""
-    record = row.record() | {"problem": BROKEN_BOOK if row.problem else None}
-    del record["source"]
-    return record | ({"url": room.page_url(EntryRef(row.book.id, ""))} if row.book else {})
+    url = room.page_url(EntryRef(row.book.id, "")) if row.book else None
+    return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
 
 def _read_page(room: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
@@ -179,8 +186,8 @@ def _sections(page: PageDoc, wanted: str) -> tuple[Section, ...]:
     return chosen
 
 
-def _claims_response(found: PageClaims, kind: str | None, url: str) -> Json:
-    return Json(found.of_type(kind or "").record() | {"url": url})
+def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:
+    return extend(ClaimsReply, found.of_type(kind or "").record(), url=url)
 
 
 PAGE = 10
@@ -205,7 +212,8 @@ class ExternalSearch(BaseModel):
     count: int = Field(PAGE, ge=1, description=f"How many results to give; at most {MAX_RESULTS} are.")
 
 
-class ExternalResult(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ExternalResult(Record):
     """What Open WebUI wants of a result."""
 
     link: str
@@ -215,7 +223,7 @@ class ExternalResult(BaseModel):
 
 def external_router(room: ServerContext) -> APIRouter:
     """Searches for programs that were made for other engines."""
-    routes = APIRouter(tags=["outside search"])
+    routes = APIRouter(tags=["outside search"], route_class=JsonRoute)
 
     @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})
     def searxng(q: EngineQuery = "", form: ReplyFormat = "html", pageno: PageNumber = 1) -> Json:
@@ -224,12 +232,12 @@ def external_router(room: ServerContext) -> APIRouter:
             raise HTTPException(403, "Only format=json is given here.")
         return Json(_searxng(room, q, pageno))
 
-    @routes.post("/owui/search", response_class=Json, responses={200: {"model": list[ExternalResult]}})
-    def external(body: ExternalSearch) -> Json:
+    @routes.post("/owui/search")
+    def external(body: ExternalSearch) -> list[ExternalResult]:
         """Search as Open WebUI asks an external engine."""
         with room.locked_finder() as finder:
             hits = finder.find(body.query, SearchOptions(limit=min(body.count, MAX_RESULTS))).hits
-        return Json([{"link": room.page_url(hit.ref), "title": hit.title, "snippet": hit.snippet} for hit in hits])
+        return [ExternalResult(room.page_url(hit.ref), hit.title, hit.snippet) for hit in hits]
 
     return routes
 

@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from fastapi import HTTPException
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from kiwiresearch.codec import plain
 from kiwiresearch.ids import canonical_json
 
 T = TypeVar("T")
@@ -26,10 +27,10 @@ PING_S = 15
 LINE_END = "\n"
 
 
-def sse_event(name: str, data: Mapping[str, Any]) -> ServerSentEvent:
-    """An event of a stream, its data as JSON in one line."""
-    text = canonical_json(data).encode("utf-8", "replace").decode("utf-8")
-    return ServerSentEvent(text, event=name, sep=LINE_END)
+def sse_event(name: str | None, data: object, event_id: str | None = None) -> ServerSentEvent:
+    """An event of a stream, its data as JSON in one line; without a name it is a plain message."""
+    text = canonical_json(plain(data)).encode("utf-8", "replace").decode("utf-8")
+    return ServerSentEvent(text, event=name, id=event_id, sep=LINE_END)
 
 
 def sse_response(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceResponse:

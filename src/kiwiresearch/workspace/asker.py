@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.ask.answer import Answer, AnswerCitation, AnswerText, Done, Event, EvidenceFound, Passage, Preview
 from kiwiresearch.ask.by_rule import GatheredEvidence, RuleAnswer, gather_evidence
 from kiwiresearch.ask.context import AskContext
-from kiwiresearch.ask.formats import record_of
 from kiwiresearch.ask.page_units import PageCache
+from kiwiresearch.ask.records import record_of
 from kiwiresearch.ask.settings import MODES, AskOptions, AskSettings
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound, ReaderUnavailable
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.zim.archive import EntryRef
@@ -189,7 +190,7 @@ def answer_row(
     text = ""
     try:
         text = query_in_row(line, number, QUESTION_KEYS)
-        return AnsweredRow(record_of(asker.ask(text, wish), link))
+        return AnsweredRow(plain(record_of(asker.ask(text, wish), link)))
     except KiwiError as problem:
         nothing: dict[str, Any] = {name: [] for name in ("citations", "passages", "pages", "conflicts")}
         told = {"question": text, "route": "none", "grounded": False, "answer": "", "error": str(problem)}

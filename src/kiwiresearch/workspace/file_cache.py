@@ -1,4 +1,4 @@
-"""The parsed contents of files, cached until the files change."""
+"""The parsed contents of files, cached until the files change, and a cache of recent results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +14,30 @@ T = TypeVar("T")
 
 MAX_CACHED = 5_000
 """Of how many files it is kept; the others are read each time."""
+
+K = TypeVar("K", bound=Hashable)
+
+
+class RecentCache(Generic[K, T]):
+    """The values that were asked for last; each is made by whoever asks first, while others may ask for another."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: OrderedDict[K, T] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def get(self, key: K, make: Callable[[], T]) -> T:
+        with self._changing:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = make()
+        with self._changing:
+            self._known[key] = found
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return found
+
 
 FileStamp = tuple[int, int, int]
 """By what a change of a file is noticed: its time, its size and, as files are put in place by renaming, its number."""

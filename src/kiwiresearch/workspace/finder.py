@@ -7,17 +7,19 @@ import functools
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.find import Findings, SearchHelpers, SearchOptions, find, hidden_for
+from kiwiresearch.search.find import Findings, MergeOrder, SearchHelpers, SearchOptions, find, hidden_for
+from kiwiresearch.search.interpretation import SenseRecord
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.query import HitRecord, parse_query
 from kiwiresearch.workspace.search_aids import (
     TitleIndexes,
     caching_model,
@@ -29,7 +31,7 @@ from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_tit
 from kiwiresearch.zim.archive import Archive, EntryRef
 from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.peer import MissingBooks
-from kiwiresearch.zim.policy import NONE_HIDDEN, Policy
+from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenRecord, Policy
 from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ class Finder:
         """What to say of a book of this title or UUID that cannot be asked; None where none of them is meant."""
         folded = wanted.casefold().strip()
         for one in self.missing:
-            if any(folded in (book, title.casefold()) for book, title in one.books):
+            if any(folded in (book.id, book.title.casefold()) for book in one.books):
                 return HostAway(one.sentence(), remedy="Try again when that host is there.")
         return None
 
@@ -266,18 +268,43 @@ class Finder:
         self.close()
 
 
-def search_record(findings: Findings, finder: Finder) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class SearchedBook(Record):
+    """A book that hits were taken from."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord(Record):
+    """The pages that a search found, best first."""
+
+    query: str
+    corrected: str
+    """The query as it was understood, where words were mistyped."""
+    order: MergeOrder
+    books: tuple[SearchedBook, ...]
+    hits: tuple[HitRecord, ...]
+    senses: tuple[SenseRecord, ...]
+    hidden: HiddenRecord | None = field(default=None, metadata=OMIT_DEFAULT)
+    """There only where the policy of the server hides pages."""
+    missing: tuple[MissingBooks, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """There only where a host that has books is away."""
+
+
+def search_record(findings: Findings, finder: Finder) -> SearchRecord:
     """What `--json` shows of a search; what is hidden or missing only where there is any."""
-    told: dict[str, object] = {"hidden": findings.hidden.record()} if findings.hidden.pages else {}
-    told |= {"missing": [one.record() for one in findings.missing]} if findings.missing else {}
-    return {
-        "query": findings.query,
-        "corrected": findings.corrected,
-        "order": findings.order,
-        "books": [{"id": book, "name": finder.book_name(book)} for book in findings.books],
-        "hits": [hit.record(finder.book_name(hit.ref.book)) for hit in findings.hits],
-        "senses": [sense.record() for sense in findings.senses],
-    } | told
+    return SearchRecord(
+        findings.query,
+        findings.corrected,
+        findings.order,
+        tuple(SearchedBook(book, finder.book_name(book)) for book in findings.books),
+        tuple(hit.record(finder.book_name(hit.ref.book)) for hit in findings.hits),
+        tuple(sense.record() for sense in findings.senses),
+        hidden=findings.hidden.record() if findings.hidden.pages else None,
+        missing=findings.missing or None,
+    )
 
 
 def _advice(desk: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import Book
+from kiwiresearch.zim.archive import Book, BookKind, Indexes
 from kiwiresearch.zim.library import ListedBook, Shelf
 from kiwiresearch.zim.sources import books_below, library_files
 
@@ -28,6 +29,43 @@ CHECK_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class BookRecord(Record):
+    """A book on the shelf. Of one that cannot be opened, only the first five fields are known."""
+
+    id: str
+    name: str
+    title: str
+    check: str
+    """`sound`, `unchecked`, `no checksum`, `damaged`, `served` or `broken`."""
+    problem: str | None
+    """Why it cannot be read, if it cannot."""
+    source: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """Where its file is; not told to clients of a server."""
+    host: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The other host that has it; not there for a book of this one."""
+    url: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """Opens its first page."""
+    description: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    date: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    languages: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    flavour: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    creator: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    publisher: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    scraper: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    tags: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    articles: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    entries: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    media: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    size_bytes: int | None = field(default=None, metadata=OMIT_DEFAULT)
+    indexes: Indexes | None = field(default=None, metadata=OMIT_DEFAULT)
+    kind: BookKind | None = field(default=None, metadata=OMIT_DEFAULT)
+    main_page: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    old_namespaces: bool | None = field(default=None, metadata=OMIT_DEFAULT)
+    is_wikipedia: bool | None = field(default=None, metadata=OMIT_DEFAULT)
+    lead_only: bool | None = field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, slots=True)
 class BookStatus:
     """A book on the shelf, and its data sheet or the reason why it has none."""
 
@@ -38,21 +76,21 @@ class BookStatus:
     host: str = ""
     """The other host that has it; empty for a book of this one."""
 
-    def record(self) -> dict[str, Any]:
-        known = {
-            "id": self.placed.id,
-            "name": self.placed.name,
-            "title": self.placed.title,
-            "source": str(self.placed.source),
-            "check": self.check,
-            "problem": str(self.problem) if self.problem else None,
-        } | ({"host": self.host} if self.host else {})
-        if self.book is None:
+    def record(self) -> BookRecord:
+        placed, book = self.placed, self.book
+        known = BookRecord(
+            placed.id,
+            placed.name,
+            placed.title,
+            self.check,
+            str(self.problem) if self.problem else None,
+            source=str(placed.source),
+            host=self.host or None,
+        )
+        if book is None:
             return known
-        sheet = asdict(self.book)
-        sheet["languages"] = list(self.book.languages)
-        sheet["tags"] = list(self.book.tags)
-        return sheet | known | {"is_wikipedia": self.book.is_wikipedia, "lead_only": self.book.lead_only}
+        sheet = {one.name: getattr(book, one.name) for one in fields(book) if getattr(known, one.name) is None}
+        return replace(known, **sheet, is_wikipedia=book.is_wikipedia, lead_only=book.lead_only)
 
 
 def book_statuses(desk: Workspace, shelf: Shelf) -> list[BookStatus]:

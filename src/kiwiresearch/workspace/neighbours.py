@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.errors import HostAway, StoreError
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import MissingBooks, PeerArchive, PeerBook, peer_book
+from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive, PeerBook, peer_book
 from kiwiresearch.zim.peer_protocol import Call, CallReply
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ class OtherHosts:
             wanted = [(book.id, book.title or book.name) for book in lost if only is None or book.id in only]
             if not host.is_up and wanted:
                 known |= {book for book, _ in wanted}
-                found.append(MissingBooks(host.name, tuple(sorted(wanted)), host.problem or SILENT))
+                books = tuple(MissingBook(*one) for one in sorted(wanted))
+                found.append(MissingBooks(host.name, books, host.problem or SILENT))
         return tuple(found)
 
     def open(self, book: BookId) -> Archive:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
+from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.policy import Policy, book_hidden
@@ -32,16 +34,38 @@ def hidden_books_notice(books: Sequence[ListedBook], policy: Policy) -> str:
     return f"{things} left out by {policy.policy_name}." if count else ""
 
 
-def policy_record(policy: Policy, books: Sequence[ListedBook]) -> dict[str, Any]:
-    """What readers may know of the policy: whose it is, and how much it leaves out; the titles are the owner's."""
-    return {
-        "name": policy.name,
-        "notice": policy.notice,
-        "restricts": policy.restricts,
-        "rules": len(policy.hidden),
-        "books_left_out": len(hidden_books(books, policy)),
-        "fingerprint": policy.fingerprint,
-    }
+@dataclass(frozen=True, slots=True)
+class PolicySummary(Record):
+    """The policy of the server, as readers are told of it."""
+
+    name: str
+    """Whose policy it is; empty where nobody is named."""
+    notice: str
+    restricts: bool
+    """Whether anything is left out."""
+    rules: int
+    """How many titles, or patterns of titles, are hidden."""
+    books_left_out: int
+    fingerprint: str
+    """A hash over the rules, which runs made under them carry."""
+    hidden: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The titles themselves, told to owners."""
+    books: tuple[str, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The books that are allowed, told to owners."""
+
+
+def policy_summary(policy: Policy, books: Sequence[ListedBook], *, with_titles: bool) -> PolicySummary:
+    """What may be known of the policy: whose it is, and how much it leaves out; the titles are the owner's."""
+    return PolicySummary(
+        policy.name,
+        policy.notice,
+        policy.restricts,
+        len(policy.hidden),
+        len(hidden_books(books, policy)),
+        policy.fingerprint,
+        hidden=policy.hidden if with_titles else None,
+        books=policy.books if with_titles else None,
+    )
 
 
 def names_of_book(book: ListedBook) -> tuple[str, ...]:

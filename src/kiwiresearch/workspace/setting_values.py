@@ -51,11 +51,11 @@ class UserLimits:
     requests_a_minute: int = 0
     questions_a_day: int = 0
     running: int = 0
+    """Runs that are worked on at once."""
     queued: int = 0
+    """Runs that wait."""
     max_pages: int = 0
-
-    def record(self) -> dict[str, int]:
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+    """Pages of one run."""
 
 
 NO_LIMITS = UserLimits()

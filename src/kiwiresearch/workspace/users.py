@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.workspace.setting_values import checked_limits
 
 if TYPE_CHECKING:
     from kiwiresearch.store.store import Store
-    from kiwiresearch.store.users import NewToken, TokenRow, UserRow
+    from kiwiresearch.store.users import NewToken, TokenRow, UserRow, UserTokens
+
+
+def utc_now() -> str:
+    """When something was done: it is written into jobs, notes and the audit, and into no run."""
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 def utc_moment(since: str) -> str:
@@ -63,6 +69,11 @@ class UserRegister:
 
     def tokens(self, name: str) -> list[TokenRow]:
         return self._people.tokens(name)
+
+    def with_tokens(self, user: UserRow) -> UserTokens:
+        from kiwiresearch.store.users import UserTokens
+
+        return extend(UserTokens, user, tokens=tuple(self.tokens(user.name)))
 
     def add(self, name: str, role: str, limits: Mapping[str, Any] | None = None) -> UserRow:
         user = self._people.add(name, role, made_at=self._now(), limits=checked_limits(limits or {}))

@@ -121,15 +121,21 @@ class FoundPage:
 
 def find_page(shelf: Shelf, words: str) -> FoundPage:
     """The page of this title or path, in the first book of the shelf that has it."""
-    archives = shelf.archives()
+    missing = f"There is no page {words!r} in {shelf_label(shelf)}."
+    archive, path = locate_page(shelf.archives(), words, missing, "Try another title.")
+    return FoundPage(archive.book, open_page(archive, path), archive)
+
+
+def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: str) -> tuple[Archive, str]:
+    """The first book that has a page of this title or path, and its path.
+
+    Raises PageHidden where a policy hides the page, else PageNotFound with what is `missing`: its remedy names
+    similar titles, where there are any.
+    """
     for archive in archives:
-        path = find_path(archive, words)
-        if path:
-            return FoundPage(archive.book, open_page(archive, path), archive)
-    raise hidden_page_named(archives, words) or PageNotFound(
-        f"There is no page {words!r} in {shelf_label(shelf)}.",
-        remedy=similar_titles(archives, words) or "Try another title.",
-    )
+        if path := find_path(archive, words):
+            return archive, path
+    raise hidden_page_named(archives, words) or PageNotFound(missing, remedy=similar_titles(archives, words) or remedy)
 
 
 def shelf_label(shelf: Shelf) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import PurePath
 from typing import Any, Literal, NoReturn, Protocol, TypeVar, get_args
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import (
@@ -55,21 +56,24 @@ SimpleCall = Literal["read", "resolve", "title", "estimate"]
 
 
 @dataclass(frozen=True, slots=True)
-class MissingBooks:
-    """Books that could not be asked, since the host that has them is away."""
+class MissingBook(Record):
+    """A book that could not be asked."""
+
+    id: BookId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingBooks(Record):
+    """A host that is away, and the books that could not be asked for that."""
 
     host: str
-    books: tuple[tuple[BookId, str], ...]
-    """UUID and title of each."""
+    books: tuple[MissingBook, ...]
     why: str
-
-    def record(self) -> dict[str, Any]:
-        books = [{"id": book, "title": title} for book, title in self.books]
-        return {"host": self.host, "books": books, "why": self.why}
 
     @property
     def titles(self) -> str:
-        return ", ".join(title for _, title in self.books)
+        return ", ".join(book.title for book in self.books)
 
     def sentence(self) -> str:
         """What a reader should know."""
@@ -81,7 +85,7 @@ def missing_from_record(rows: Any) -> tuple[MissingBooks, ...]:
     return tuple(
         MissingBooks(
             checked_text(row["host"]),
-            tuple((BookId(checked_text(one["id"])), checked_text(one["title"])) for one in row["books"]),
+            tuple(MissingBook(BookId(checked_text(one["id"])), checked_text(one["title"])) for one in row["books"]),
             "",
         )
         for row in rows

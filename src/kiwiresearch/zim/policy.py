@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadSettings, BookHidden, KiwiError, PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.text.words import fold
@@ -91,8 +92,8 @@ class HiddenPages:
     def __add__(self, other: HiddenPages) -> HiddenPages:
         return HiddenPages(self.pages + other.pages, self.policy_name or other.policy_name)
 
-    def record(self) -> dict[str, object]:
-        return {"pages": self.pages, "by": self.policy_name}
+    def record(self) -> HiddenRecord:
+        return HiddenRecord(self.pages, self.policy_name)
 
     def sentence(self, what: str, more: str = "") -> str:
         """What readers are told, such as '2 pages are hidden by …'; empty where nothing was left out."""
@@ -102,6 +103,16 @@ class HiddenPages:
 
 
 NONE_HIDDEN = HiddenPages()
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRecord(Record):
+    """Pages that are left out of an answer by the policy of the server."""
+
+    pages: int
+    """How many of the pages that the books offer first."""
+    by: str
+    """Whose policy it is."""
 
 
 class HiddenTitles:

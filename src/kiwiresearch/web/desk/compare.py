@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -23,7 +21,7 @@ from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
-from kiwiresearch.workspace.file_cache import FileStamp, file_stamp
+from kiwiresearch.workspace.file_cache import FileStamp, RecentCache, file_stamp
 
 MAX_COMPARISONS = 4
 
@@ -34,22 +32,11 @@ class ComparisonCache:
     """The comparisons that were asked for last."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Stamps, Comparison] = OrderedDict()
-        self._changing = threading.Lock()
+        self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
 
     def get(self, old: RunView, new: RunView) -> Comparison:
         """What became of the old run's claims in the new one."""
-        key = _stamps(old, new)
-        with self._changing:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        found = compare_runs(old, new)
-        with self._changing:
-            self._known[key] = found
-            while len(self._known) > MAX_COMPARISONS:
-                self._known.popitem(last=False)
-        return found
+        return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
 
 
 def _stamps(*runs: RunView) -> Stamps:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.kin.gedcom.read import MAX_FILE_BYTES
@@ -138,7 +139,8 @@ def _page(
 
 
 def _case_row(desk: FamilyPages, request: Request, case: str) -> dict[str, Any]:
-    return desk.families.listed_record(request, case) | {"job": desk.job_of(case)}
+    row: dict[str, Any] = plain(desk.families.listed_record(request, case))
+    return row | {"job": desk.job_of(case)}
 
 
 def _settings(desk: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:

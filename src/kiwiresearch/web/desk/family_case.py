@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
@@ -10,6 +11,7 @@ from starlette.responses import Response
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases.review import merges_record
 from kiwiresearch.cases.sources import set_plugin, source_records
+from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.kin.report.labels import FIELD_LABELS
 from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
@@ -76,13 +78,13 @@ def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
     def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyNegative = "") -> Response:
         with desk.families.open_case(request, case, None) as (found, mode):
             rows = told.log_records(found, mode)
-        in_vain = sum(1 for row in rows if row["negative"])
-        shown = [row for row in rows if row["negative"]] if vain else rows
+        in_vain = sum(1 for row in rows if row.negative)
+        shown = [row for row in rows if row.negative] if vain else rows
         values = _page_of_rows(shown, offset)
         return desk.show(request, "family_log.html", case, "log", vain=vain, in_vain=in_vain, all=len(rows), **values)
 
 
-def _page_of_rows(rows: list[dict[str, Any]], offset: int) -> dict[str, Any]:
+def _page_of_rows(rows: Sequence[object], offset: int) -> dict[str, Any]:
     """The rows of one page, and what a pager needs."""
     return {"rows": rows[offset : offset + ROWS_A_PAGE], "total": len(rows), "offset": offset, "step": ROWS_A_PAGE}
 
@@ -152,9 +154,11 @@ def add_source_pages(routes: APIRouter, desk: FamilyPages) -> None:
     def sources(request: Request, case: CaseId) -> Response:
         there = all_plugins(desk.families.cases.plugins)
         with desk.families.cases.reading(case) as found:
-            rows = source_records(there, found.store)
+            there_are = source_records(there, found.store)
         own = {one.plugin.plugin_id for one in there.known if one.plugin.kind == "sparql"}
-        rows = sorted(({**row, "own_endpoint": row["id"] in own} for row in rows), key=lambda row: bool(row["network"]))
+        rows = sorted(
+            ({**plain(row), "own_endpoint": row.id in own} for row in there_are), key=lambda row: bool(row["network"])
+        )
         problems = [without_paths(str(one)) for one in there.problems]
         return desk.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
 

@@ -10,6 +10,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from kiwiresearch.cases.records import CachedCase
+from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import FamilyRequest, Job
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree
@@ -87,7 +88,7 @@ class FamilyPages:
 
     def show(self, request: Request, template: str, case: str, tab: str, **values: Any) -> Response:
         """A page of a case, within its tabs."""
-        known = self.families.record(request, case)
+        known = plain(self.families.record(request, case))
         shared = {"case": known, "tab": tab, "tabs": TABS, "base": f"/family/{case}", "owner": known["owner"]}
         return self.pages.show(request, template, **shared, **values)
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases import review
 from kiwiresearch.cases.review import set_living
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.tree import LivingStatus, Tree
 from kiwiresearch.web.bodies import MAX_NAME
@@ -57,11 +58,11 @@ def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
         with desk.families.open_case(request, case, None) as (found, mode):
             events = told.timeline_records(found, mode, person)
             people = person_options(found, mode)
-        facts = [desk.fact_with_links(fact) for fact in row["facts"]]
+        facts = [desk.fact_with_links(fact) for fact in row.facts]
         values: dict[str, Any] = {
             "person": row,
             "groups": by_field(facts),
-            "conflicts": [side_by_side(one, facts) for one in row["conflicts"]],
+            "conflicts": [side_by_side(one, facts) for one in row.conflicts],
             "events": events,
             "people": people,
         }
@@ -133,7 +134,7 @@ def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
 
 def _compared_members(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
     """Each with what is known of them, so that they can be compared; of who is kept back, nothing is."""
-    known_of = [told.person_record(tree, one["id"]) if one["id"] in tree.persons else {} for one in members]
+    known_of = [plain(told.person_record(tree, one["id"])) if one["id"] in tree.persons else {} for one in members]
     lived = [lifespan(tree, one["id"]) if one["id"] in tree.persons else "" for one in members]
     return [
         {**one, "known": record, "lived": years} for one, record, years in zip(members, known_of, lived, strict=True)

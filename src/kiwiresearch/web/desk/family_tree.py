@@ -194,7 +194,7 @@ def add_tree_pages(routes: APIRouter, desk: FamilyPages) -> None:
             if chosen:
                 picture = tree_picture(whole, chosen, words, base=base, down=down, generations=generations)
                 rows = told.branch_records(whole, chosen, down=down)
-        kept = [row for row in rows if not generations or row["depth"] <= generations]
+        kept = [row for row in rows if not generations or row.depth <= generations]
         return desk.show(
             request,
             "family_tree.html",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Annotated, cast
 
 from fastapi import APIRouter, Form, Path, Query, Request
@@ -36,6 +35,7 @@ from kiwiresearch.web.desk.catalogue import catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
 from kiwiresearch.web.desk.run_view import RunView, run_views
 from kiwiresearch.web.guard.identity import current_visitor, require_own
+from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.zim.archive import EntryRef
 
 PAGE_SCHEME = "zim://"
@@ -171,30 +171,25 @@ def _title(run: RunView, ref: EntryRef) -> str:
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """A new note of the visitor."""
     who, kept = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=_now(), about=target.words, author=who, kept=kept)
+    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
     """A note with another opinion, unless it has another version than the one that was `seen`."""
     _need_own(run, note_id)
     who, kept = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=_now(), seen=known_version, editor=who, kept=kept)
+    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
     """A note that is taken away, or brought back."""
     _need_own(run, note_id)
-    return set_gone(run.path, note_id, now=_now(), gone=gone, kept=run.note_lines)
+    return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
 
 
 def _need_own(run: RunView, note_id: str) -> None:
     note = run.notes.get(note_id)
     require_own(note.author, note.made)
-
-
-def _now() -> str:
-    """When a note is written: it stands in the file of notes, and in no run."""
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 NOTES_PER_PAGE = 50

@@ -17,7 +17,7 @@ from kiwiresearch.page.display import CLAIM_ID
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import read_page
 from kiwiresearch.text.words import fold
-from kiwiresearch.web.book_pages import CLAIM_CACHE, ReaderTarget, framed_address
+from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import local_address
 from kiwiresearch.zim.archive import Book
@@ -167,7 +167,7 @@ def page_view(room: ServerContext, opened: ReaderTarget, query: PageQuery) -> Pa
         raise ValueError("a file is not shown as a page")
     book = opened.book
     page = read_page(opened.entry, language=book.language or "eng", lead_only=book.lead_only)
-    claims = CLAIM_CACHE.claims_of(page, book)
+    claims = cached_claims(page, book)
     raw = local_address(room.page_url(page.ref))
     plain = with_query(framed_address(raw), ["claims=true"] if query.with_claims else [])
     place, lacks_section = _place(page, query)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -206,7 +206,7 @@ class PeoplePages:
             "tokens": register.tokens(name),
             "roles": ROLES,
             "names": LIMIT_NAMES,
-            "usual": user_limits(self._limits, user.role, {}).record(),
+            "usual": asdict(user_limits(self._limits, user.role, {})),
             "typed": typed or UserForm(role=user.role, **{limit: str(most) for limit, most in user.limits.items()}),
             "made": made,
             "problem": problem,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -22,7 +21,7 @@ from kiwiresearch.web.guard.roles import RoleRule, rule_for
 from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace.settings import ServeSettings
-from kiwiresearch.workspace.users import Actor, UserRegister, owners
+from kiwiresearch.workspace.users import Actor, UserRegister, owners, utc_now
 from kiwiresearch.workspace.workspace import Workspace, store_of
 
 
@@ -69,11 +68,6 @@ def check_owners(desk: Workspace) -> None:
             "'serve.users' is set, and there is no owner yet.",
             remedy="Make one: kiwiresearch users add NAME --role owner",
         )
-
-
-def utc_now() -> str:
-    """When something was done: it is written into the audit and beside tokens, and into no run."""
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 Admit = Callable[[Request], None]

@@ -1,0 +1,182 @@
+"""What a case tells as JSON: its summary, people, lines, ties, events and searches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kiwiresearch.codec import Record
+from kiwiresearch.kin.tree import LivingStatus
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName(Record):
+    """A person by id."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relative(PersonName):
+    """A person next to another."""
+
+    lived: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParentOrChild(Relative):
+    """A parent or child of another."""
+
+    note: str
+    """How they are tied if not by blood: step, adoptive …; or `doubtful`. Mostly empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSummary(Record):
+    """A case in a few figures."""
+
+    title: str
+    """Whom it began with."""
+    seeds: tuple[PersonName, ...]
+    people: int
+    kept_back: int
+    """How many of them may be living, and are told only as such."""
+    facts: int
+    ties: int
+    sources: int
+    generations: int
+    budget: int
+    steps: int
+    fetched: int
+    """How many records were fetched."""
+    waiting: int
+    """How much is left to look at."""
+    stop: str
+    """The condition that ended it last; empty while there is none."""
+    why: str
+    """The same in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhenRecord(Record):
+    """A date in words, and as EDTF."""
+
+    words: str
+    edtf: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRecord(Record):
+    """A person with the people next to them."""
+
+    id: str
+    name: str
+    names: tuple[str, ...]
+    sex: str
+    birth: WhenRecord | None
+    birth_place: str
+    death: WhenRecord | None
+    death_place: str
+    living: LivingStatus
+    confidence: float
+    relation: str
+    """What they are to the first whom the case began with."""
+    parents: tuple[ParentOrChild, ...]
+    spouses: tuple[Relative, ...]
+    children: tuple[ParentOrChild, ...]
+    siblings: tuple[Relative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow(Relative):
+    """A person of a line, and how deep they stand in it."""
+
+    depth: int
+    note: str
+    again: bool
+    """They stand further up already, and are not gone into again."""
+    spouses: tuple[Relative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KinStep(PersonName):
+    """A person on the way from one to another, and what they are to the one before."""
+
+    is_: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRecord(Record):
+    """What one person is to another."""
+
+    first: PersonName
+    second: PersonName
+    relation: str
+    way: tuple[KinStep, ...]
+    common_ancestors: tuple[Relative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreePerson(Record):
+    """A person of the tree."""
+
+    id: str
+    name: str
+    sex: str
+    living: LivingStatus
+    lived: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTie(Record):
+    """A tie between two people; of a parent and a child, the parent is the first."""
+
+    id: str
+    kind: str
+    first: str
+    second: str
+    qualifier: str
+    status: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRecord(Record):
+    """Everybody, and all ties."""
+
+    people: tuple[TreePerson, ...]
+    ties: tuple[TreeTie, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgeRecord(Record):
+    """How old somebody was at an event."""
+
+    name: str
+    age: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord(Record):
+    """An event of a life, or of several."""
+
+    when: str
+    edtf: str
+    what: str
+    who: tuple[Relative, ...]
+    where: str
+    ages: tuple[AgeRecord, ...]
+    status: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSearch(Record):
+    """A search of the research log; one in vain is no evidence that there is nothing."""
+
+    query: str
+    source: str
+    found: int
+    new_statements: int
+    negative: bool

@@ -1,0 +1,93 @@
+"""Values as JSON: a dataclass is the object of its fields, and its description in the OpenAPI is made of it as well.
+
+Pydantic reads the same classes for the OpenAPI, but writes no reply: its import takes longer than most
+commands, and it would turn whole numbers in fields of fractions into `3.0`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, ClassVar, TypeVar
+
+OMIT_DEFAULT: Mapping[str, bool] = {"omit_default": True}
+"""Metadata of a field whose key is left out of the JSON while it has its default value."""
+
+
+def json_key(name: str) -> str:
+    """The key of a field: `class_` is written as `class`, which Python keeps for itself."""
+    return name.removesuffix("_")
+
+
+class Record:
+    """Base of dataclasses made for JSON; the docstrings of their fields are the descriptions in the OpenAPI."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
+        "use_attribute_docstrings": True,
+        "alias_generator": json_key,
+        "serialize_by_alias": True,
+    }
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        """Add what a parent says of its fields, since pydantic reads the docstrings of the class alone."""
+        made = handler(schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for parent in cls.__mro__[1:]:
+            if is_dataclass(parent):
+                for key, words in _field_docs(parent).items():
+                    properties[key].setdefault("description", words)
+        return made
+
+
+def plain(value: Any) -> Any:
+    """A value as the dicts, lists and scalars that JSON is written from; lone surrogates pass unchanged."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        pairs = [(key, getattr(value, name), omitted) for name, key, omitted in _fields(type(value))]
+        return {key: plain(item) for key, item, omitted in pairs if omitted is MISSING or item != omitted}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+T = TypeVar("T")
+
+
+def extend(kind: type[T], base: Any, **more: Any) -> T:
+    """A value of a class that has the fields of `base`, some of them with other values, and some more."""
+    return kind(**({one.name: getattr(base, one.name) for one in fields(base)} | more))
+
+
+def _field_docs(kind: type[Any]) -> dict[str, str]:
+    """The docstrings of the fields of a class by their keys, from its source."""
+    (found,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    rows = found.body if isinstance(found, ast.ClassDef) else []
+    return {
+        json_key(row.target.id): inspect.cleandoc(words.value.value)
+        for row, words in pairwise(rows)
+        if isinstance(row, ast.AnnAssign)
+        and isinstance(row.target, ast.Name)
+        and isinstance(words, ast.Expr)
+        and isinstance(words.value, ast.Constant)
+        and isinstance(words.value.value, str)
+    }
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key, and the value at which the key is left out; MISSING where it never is."""
+    return tuple((field.name, json_key(field.name), _omitted(field)) for field in fields(kind))
+
+
+def _omitted(field: Field[Any]) -> Any:
+    return field.default if field.metadata.get("omit_default") else MISSING
