@@ -19,8 +19,9 @@ from kiwiresearch.kin.firewall.attribution import (
     tokens_before,
     trailing_name,
 )
-from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote
+from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.kin.language import ENGLISH, FamilyCue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import fold
@@ -28,13 +29,8 @@ from kiwiresearch.text.words import fold
 RangeEnd = Literal["", "first", "last"]
 DateFit = Literal["same", "coarser", "finer", "no"]
 
-RANGE_SIGN = re.compile(r"\s*(?:[-–—‒−]|\b(?:to|until|till|or)\b)\s*")
-FEW_FIGURES = re.compile(r"\s*((?:c\.|ca\.|before|after)?\s*)(\d{2,3})\s*")
 CELL = re.compile(r"[^\t\n]+")
 BRACKET = re.compile(r"\([^()]*\)")
-EITHER = re.compile(r"\b(?:or|and)\b|/")
-"""What makes two dates alternatives of one event."""
-ERA = re.compile(r"\b(?:BC|BCE|AD|CE)\b\.?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +70,14 @@ def _moved(told: QuotedDate, by: int) -> QuotedDate:
 
 
 def _sides(bracket: str) -> Iterator[QuotedDate]:
-    for sign in RANGE_SIGN.finditer(bracket):
+    for sign in ENGLISH.range_sign.finditer(bracket):
         if sign[0].strip() == "or":
             continue
         start = max(bracket.rfind(stop, 0, sign.start()) for stop in "(;") + 1
         end = next((at for at, char in enumerate(bracket) if at >= sign.end() and char in ";)"), len(bracket))
         halves = bracket[start : sign.start()], bracket[sign.end() : end]
-        era = ERA.search(halves[1])
-        alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+        era = ENGLISH.check_era.search(halves[1])
+        alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
         yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(alone)[-1:])
         yield from (QuotedDate(sign.end() + one.start, end, one.when, "last") for one in _dates_of(halves[1])[:1])
 
@@ -89,7 +85,7 @@ def _sides(bracket: str) -> Iterator[QuotedDate]:
 def _dates_of(half: str) -> list[DateMention]:
     """The dates of one side of a dash; a number of three figures alone is a year there."""
     found = dates_in(half)
-    year = FEW_FIGURES.fullmatch(half)
+    year = ENGLISH.few_figures.fullmatch(half)
     return found or (
         [DateMention(0, len(half), one.when) for one in dates_in(f"{year[1]}AD {year[2]}")] if year else []
     )
@@ -97,11 +93,11 @@ def _dates_of(half: str) -> list[DateMention]:
 
 def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
     words = text[dated.start : dated.end]
-    if not dated.when.lasts or EITHER.search(words):
+    if not dated.when.lasts or ENGLISH.either.search(words):
         yield QuotedDate(dated.start, dated.end, dated.when)
     if not dated.when.lasts:
         return
-    for sign in RANGE_SIGN.finditer(words):
+    for sign in ENGLISH.range_sign.finditer(words):
         middle = dated.start + sign.start(), dated.start + sign.end()
         halves = words[: sign.start()], words[sign.end() :]
         if all(halves):
@@ -111,8 +107,8 @@ def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
 
 def _first(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
     """The first half on its own; an era behind the second half is that of the first as well."""
-    era = ERA.search(halves[1])
-    alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+    era = ENGLISH.check_era.search(halves[1])
+    alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
     yield from (dated.when for dated in dates_in(alone))
     if era and alone != halves[0] and era[0].upper().startswith(("AD", "CE")):
         yield from (dated.when for dated in dates_in(halves[0]))
@@ -150,7 +146,6 @@ def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
 
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
-DASH = re.compile(r"[–—‒−]|(?<=[\s\d])-|-(?=\s)|\s(?:to|until)\s")
 LONGEST_ALIAS = 200
 COLUMNS = ("birth", "death")
 JUST_BEHIND = 16
@@ -340,7 +335,7 @@ def _part_in(inside: str, at: int) -> str:
 def _middle(inside: str) -> int:
     """The dash of a lifespan: the first that has a date on each side."""
     told = quoted_dates(inside)
-    for dash in DASH.finditer(inside):
+    for dash in ENGLISH.check_dash.finditer(inside):
         has_before = any(one.end <= dash.start() + 1 for one in told)
         has_behind = any(one.start >= dash.end() - 1 for one in told)
         is_open = any(one.when.lasts and one.start < dash.start() < one.end for one in told)
