@@ -12,18 +12,18 @@ from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
-from kiwiresearch.kin.tree import FieldName, Qualifier
+from kiwiresearch.kin.tree import FieldName, Qualifier, Sex
 from kiwiresearch.text.words import fold
 
 Pattern = re.Pattern[str]
 Match = re.Match[str]
 
+__all__ = ["Match", "Pattern", "regex"]
+
 DATA = files("kiwiresearch.kin") / "data"
 PLACEHOLDER = re.compile(r"\{([a-z][a-z_]+)\}")
 LINE_BREAK = re.compile(r"^\s+|\n\s*")
 INITIAL = re.compile(r"[A-Z]\.")
-__all__ = ["Match", "Pattern", "regex"]
-
 PLURAL = regex.compile(r"\(\w{1,3}\)|[\[(]\d+[\])]|[:*†]")
 NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
 
@@ -54,6 +54,11 @@ class Language:
         setattr(self, name, compiled)
         return compiled
 
+    def __getitem__(self, name: str) -> Pattern:
+        """The pattern that a table of rules names."""
+        pattern: Pattern = getattr(self, name)
+        return pattern
+
     def _source(self, name: str) -> str:
         """A pattern with the classes and patterns that it refers to filled in."""
         text = self._data["classes"].get(name) or self._data["patterns"][name]
@@ -65,7 +70,7 @@ class Language:
         return {name: frozenset(words) for name, words in self._data["words"].items()}
 
     @cached_property
-    def kin_sex(self) -> Mapping[str, str]:
+    def kin_sex(self) -> Mapping[str, Sex]:
         """The sex that a noun for a relative tells."""
         return _by_word(self._data["kin_sex"])
 
@@ -117,7 +122,7 @@ def family_words(language: str) -> FamilyWords | None:
     people = data["people"]
     human = "|".join(sorted(people["human"].replace("_", " ").split(), key=len, reverse=True))
     return FamilyWords(
-        labels=_inverted(data["labels"]),
+        labels={**_by_word(data["labels"]), **_by_word(data["read_labels"])},
         notes=_inverted(data["notes"]),
         qualifiers=tuple((name, _word(text)) for name, text in data["qualifiers"].items()),
         begun=_word(data["marriage"]["begun"]),
@@ -156,6 +161,9 @@ class FamilyCue:
     end: int
     word: str
 
+    def moved(self, by: int) -> FamilyCue:
+        return FamilyCue(self.kind, self.start + by, self.end + by, self.word)
+
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
@@ -179,7 +187,7 @@ class CueTable:
     kin: Phrases
     ties: Phrases
     unstated: Phrases
-    sexes: Mapping[str, str]
+    sexes: Mapping[str, Sex]
     words: Mapping[str, frozenset[str]]
 
     def label_kinds(self, label: str) -> frozenset[str]:
@@ -191,11 +199,13 @@ class CueTable:
 @cache
 def cue_table(language: str = "eng") -> CueTable:
     """The table of a language; English serves for those that have none."""
-    data = (language_data(language) or language_data("eng") or {})["check"]
+    whole = language_data(language) or language_data("eng") or {}
+    data = whole["check"]
     labels: dict[str, set[str]] = {}
-    for kind, phrases in data["labels"].items():
-        for phrase in phrases:
-            labels.setdefault(phrase, set()).add(kind)
+    for table in (whole["labels"], data["labels"]):
+        for kind, phrases in table.items():
+            for phrase in phrases:
+                labels.setdefault(phrase, set()).add(kind)
     return CueTable(
         labels={label: frozenset(kinds) for label, kinds in labels.items()},
         events=_phrases(data["events"]),

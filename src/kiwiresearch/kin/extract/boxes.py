@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.life_dates import DOUBT, date_in
+from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
@@ -254,7 +254,8 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
         end = begin + len(words)
         yield ExtractedFact(
             field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-            target=_linked(row, begin, end), locator=row.key, rationale=f"the place in the row {row.key!r} of the box",
+            target=link_target(row.links, Span(begin, end)), locator=row.key,
+            rationale=f"the place in the row {row.key!r} of the box",
         )  # fmt: skip
         return
 
@@ -286,18 +287,10 @@ def _relatives(
             union.begun,
             union.ended,
             qualifier,
-            _linked(row, *person.span),
+            link_target(row.links, person.span),
             row.key,
             f"a name in the row {row.key!r} of the box",
         )
-
-
-def _linked(row: InfoboxRow, start: int, end: int) -> str:
-    """The page that a link within these words leads to."""
-    for link in row.links:
-        if link.in_text and start <= link.start < end:
-            return link.target
-    return ""
 
 
 def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[ExtractedFact]:
@@ -310,7 +303,8 @@ def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extract
                 end = start + len(words)
                 yield ExtractedFact(
                     field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-                    target=_linked(row, start, end), locator=row.key, rationale=f"the row {row.key!r} of the box",
+                    target=link_target(row.links, Span(start, end)), locator=row.key,
+                    rationale=f"the row {row.key!r} of the box",
                 )  # fmt: skip
         at += len(line) + 1
 

@@ -75,7 +75,7 @@ class ModelReading:
     """Why the model could not be used, if so."""
 
 
-def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check | None = None) -> ModelReading:
+def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check) -> ModelReading:
     """The fields that the rules left open, as far as a model can point at the words that state them."""
     missing = tuple(field for field in MODEL_FIELDS if not any(fact.field == field for fact in person.facts))
     numbered = family_sentences(page)
@@ -92,7 +92,7 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
     facts: list[ExtractedFact] = []
     refused: list[RefusedFinding] = []
     for finding in found[:MAX_FINDINGS]:
-        taken = _checked_finding(page, person, finding, numbered, missing, check or _firewall())
+        taken = _checked_finding(page, person, finding, numbered, missing, check)
         (facts if isinstance(taken, ExtractedFact) else refused).append(taken)  # type: ignore[arg-type]
     return ModelReading(tuple(facts), tuple(refused))
 
@@ -168,9 +168,3 @@ def _fact_of_finding(
 def _prompt() -> Prompt:
     file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
     return parse_prompt("residue", file.read_text(encoding="utf-8"))
-
-
-def _firewall() -> Check:
-    from kiwiresearch.kin.firewall.check import check  # so that pages are read without it
-
-    return check

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.extract.boxes import qualifier_in
-from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, snippet_at
+from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, link_target, snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
@@ -57,14 +57,13 @@ def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancesto
         name = name_at(page.text, cell.start + found.end, cell.end, words)
         if name is None:
             continue
-        target = next((link.target for link in page.links if link.in_text and name.start <= link.start < name.end), "")
         fact = ExtractedFact(
             found.line[-1],
             page.text[name.start : name.end],
             snippet_at(page, Span(cell.start, name.end)),
             "prose",
             TABLE_CONFIDENCE,
-            target=target,
+            target=link_target(page.links, name),
             locator=heading,
             rationale="a cell of the table of ancestors",
             relative_facts=dates_after_name(page, name, cell.end),
@@ -223,7 +222,7 @@ def _child(
         "prose",
         sure,
         qualifier=qualifier,
-        target=_target(page, found),
+        target=link_target(page.links, found),
         locator=heading,
         rationale=f"{because} in the section {heading!r}",
         relative_facts=dates_after_name(page, found, span.end),
@@ -266,10 +265,3 @@ def _table(
             page, Span(cell.start, cell.end), heading, said, words, TABLE_CONFIDENCE, "a row of a table of children"
         ):
             yield replace(child, relative_facts=child.relative_facts or dates_in_row(page, rows[0], row))
-
-
-def _target(page: PageDoc, span: Span) -> str:
-    for link in page.links:
-        if link.in_text and span.start <= link.start < span.end:
-            return link.target
-    return ""

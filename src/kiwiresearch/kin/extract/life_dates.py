@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.name_lists import Span
@@ -10,7 +10,7 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Pattern, regex
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.page.doc import Cell, PageDoc
+from kiwiresearch.page.doc import Cell, Link, PageDoc
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
 
@@ -167,6 +167,11 @@ def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Spa
 def snippet_at(page: PageDoc, span: Span) -> Snippet:
     """Some words of the page, as they stand there."""
     return Snippet(span.start, span.end, page.text[span.start : span.end])
+
+
+def link_target(links: Iterable[Link], span: Span) -> str:
+    """The page that the first link within these words leads to."""
+    return next((link.target for link in links if link.in_text and span.start <= link.start < span.end), "")
 
 
 LISTED_CONFIDENCE = 0.75

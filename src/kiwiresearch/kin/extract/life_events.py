@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.clauses import Clause, clauses_of
+from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
 from kiwiresearch.kin.extract.relations import (
@@ -22,20 +23,7 @@ from kiwiresearch.text.words import fold
 
 def read_marriages(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """All ways in which a sentence says whom the subject married."""
-    for rule in (
-        _took,
-        _by_marrying,
-        _marriage_to,
-        _had,
-        _wife_of,
-        _marriage_of,
-        _whom,
-        _whose_daughter,
-        _jointly,
-        _was_taken,
-        _became,
-        _met,
-    ):
+    for rule in MARRIAGE_RULES:
         yield from rule(text, clause, subject, words)
 
 
@@ -57,11 +45,7 @@ def _took(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iter
 
 def _by_marrying(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'He settled by marrying A', 'After marrying A, Carter left'."""
-    for found in ENGLISH.by_marrying.finditer(
-        text,
-        pos=clause.start,
-        endpos=clause.end,
-    ):
+    for found in ENGLISH.by_marrying.finditer(text, clause.start, clause.end):
         between = words_since_subject(text, clause, found.start())
         name = name_after(text, found.end(), clause.end, words, described=True)
         if not name:
@@ -89,16 +73,33 @@ def _marriage_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
             yield Relation("spouse", name.span, said, "'marriage to' said of the subject")
 
 
-def _had(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
-    """'Carter had an arranged marriage with A', 'Carter has a wife named A'."""
-    for anchor in clause.anchors:
-        for cue in (ENGLISH.had_marriage, ENGLISH.has_wife):
-            had = cue.match(text, anchor.end, clause.end)
-            name = (
-                name_after(text, had.end(), clause.end, words, described=cue is ENGLISH.had_marriage) if had else None
-            )
-            if name:
-                yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'had a wife' or a marriage")
+@dataclass(frozen=True, slots=True)
+class NameAfterSubject:
+    """A wedding told by words right behind the subject, the other's name, and what must stand before and behind."""
+
+    link: str
+    rule: str
+    described: bool = False
+    before: str = ""
+    """A pattern that ends where the subject is named; the quote begins with it."""
+    unless: str = ""
+    """A pattern anywhere before that says that the wedding did not take place."""
+    behind: str = ""
+    """A pattern behind the name; the quote ends with it."""
+
+    def __call__(self, text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+        for anchor in clause.anchors:
+            link = ENGLISH[self.link].match(text, anchor.end, clause.end)
+            led = ENGLISH[self.before].search(text, clause.start, anchor.start) if link and self.before else None
+            if not link or (self.before and not led):
+                continue
+            start = led.start() if led else anchor.start
+            if self.unless and ENGLISH[self.unless].search(text, clause.start, start):
+                continue
+            name = name_after(text, link.end(), clause.end, words, described=self.described)
+            wed = ENGLISH[self.behind].match(text, name.span.end, clause.end) if name and self.behind else None
+            if name and (wed or not self.behind):
+                yield Relation("spouse", name.span, Span(start, wed.end() if wed else name.span.end), self.rule)
 
 
 def _wife_of(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -109,16 +110,6 @@ def _wife_of(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> I
         if became and first and not ENGLISH.cap.search(text[first.span.end : became.start()]):
             said = Span(clause.start, anchor.end)
             yield Relation("spouse", first.span, said, "'became the wife of' the subject")
-
-
-def _marriage_of(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
-    """'the marriage of Carter with A', 'the marriage between Carter and A'."""
-    for anchor in clause.anchors:
-        led = ENGLISH.marriage_of.search(text, clause.start, anchor.start)
-        link = ENGLISH.other_side.match(text, anchor.end, clause.end) if led else None
-        name = name_after(text, link.end(), clause.end, words, described=True) if link else None
-        if led and name and not ENGLISH.not_realised.search(text, clause.start, led.start()):
-            yield Relation("spouse", name.span, Span(led.start(), name.span.end), "'marriage of' the subject")
 
 
 def _whom(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -141,22 +132,6 @@ def _whose_daughter(text: str, clause: Clause, subject: PageSubject, words: Fami
         wed = wedded.match(text, name.span.end, clause.end) if name else None
         if name and wed:
             yield Relation("spouse", name.span, Span(found.start(), wed.end()), "'whose daughter he married'")
-
-
-def _jointly(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
-    """'Carter and A married in 1825', 'Carter and wife A'."""
-    for anchor in clause.anchors:
-        link = ENGLISH.and_another.match(text, anchor.end, clause.end)
-        name = name_after(text, link.end(), clause.end, words) if link else None
-        wed = ENGLISH.were_married.match(text, name.span.end, clause.end) if name else None
-        if name and wed:
-            yield Relation(
-                "spouse", name.span, Span(anchor.start, wed.end()), "'married' said of the subject and another"
-            )
-        wife = ENGLISH.and_wife.match(text, anchor.end, clause.end)
-        name = name_after(text, wife.end(), clause.end, words) if wife else None
-        if name:
-            yield Relation("spouse", name.span, Span(anchor.start, name.span.end), "'and wife' said of the subject")
 
 
 def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -209,6 +184,26 @@ def _met(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Itera
             yield Relation("spouse", name.span, said, "'met' and 'married' said of the subject")
 
 
+MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]], ...] = (
+    _took,
+    _by_marrying,
+    _marriage_to,
+    NameAfterSubject("had_marriage", "'had a wife' or a marriage", described=True),
+    NameAfterSubject("has_wife", "'had a wife' or a marriage"),
+    _wife_of,
+    NameAfterSubject(
+        "other_side", "'marriage of' the subject", described=True, before="marriage_of", unless="not_realised"
+    ),
+    _whom,
+    _whose_daughter,
+    NameAfterSubject("and_another", "'married' said of the subject and another", behind="were_married"),
+    NameAfterSubject("and_wife", "'and wife' said of the subject"),
+    _was_taken,
+    _became,
+    _met,
+)
+
+
 def _name_before(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     """The name that ends just here."""
     named = [one for one in ENGLISH.name.finditer(text, start, end) if one.end() == end]
@@ -233,13 +228,13 @@ NEAR = 70
 
 
 def event_facts(
-    page: PageDoc, subject: PageSubject, words: FamilyWords, known: frozenset[str]
+    page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, known: frozenset[str]
 ) -> Iterator[ExtractedFact]:
     """The first birth and death told of the subject, for the fields that are not known yet."""
     open_fields = {field for pair in EVENTS.values() for field in pair} - known
     if ENGLISH.lives.match(page.text, subject.opening.start, subject.opening.end):
         open_fields -= set(EVENTS["died"])
-    for clause in clauses_of(page, subject, words):
+    for clause in clauses:
         if not open_fields:
             return
         for fact in _clause_events(page, clause):

@@ -130,8 +130,8 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
 def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """Whether everybody whom a sentence names is a woman on the page of a man: 'he' in the next is still that man."""
     named = ENGLISH.name.match(text)
-    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
-    pronoun = regex.match({"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)"), text)
+    opposite = subject.opposite
+    pronoun = subject.opposite_opens(text)
     if not pronoun and not (named and opposite and sex_of_name(named[0]) == opposite):
         return False
     return all(

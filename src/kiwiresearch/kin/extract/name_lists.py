@@ -221,7 +221,9 @@ def _is_by_semicolons(listed: str) -> bool:
     """'A, earl of Aue; B; and C', and not 'A and B; A became'."""
     head, behind = listed.split(";", 1)
     named = ENGLISH.name_in_list.match(behind)
-    return bool(named) and not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
+    if not named:
+        return False
+    return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
 
 
 def _last(text: str, at: int, end: int, words: FamilyWords) -> bool:

@@ -68,7 +68,7 @@ def _is_called_human(first: str, words: FamilyWords) -> str:
 def _is_of_thing(behind: str, words: FamilyWords) -> bool:
     """'a spy comedy film', 'man-made': the noun for a person only tells of what kind a thing is."""
     thing = ENGLISH.thing_noun.match(behind)
-    return bool(thing) and not words.human.match(behind[thing.end() :].lstrip())
+    return thing is not None and not words.human.match(behind[thing.end() :].lstrip())
 
 
 def _is_plural(first: str) -> bool:

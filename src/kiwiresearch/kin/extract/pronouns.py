@@ -154,10 +154,9 @@ def refers_to_subject(
 
 def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: PageSubject) -> bool:
     """'Beatrice died, and in 1321 he married': who opens the sentence cannot be 'he', and nobody else is named."""
-    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
-    opens = {"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)")
+    opposite = subject.opposite
     runs = list(ENGLISH.capital_run.finditer(text, sentence.start, at))
-    first = regex.match(opens, text, pos=sentence.start)
+    first = subject.opposite_opens(text, sentence.start)
     if not opposite or not runs or not (first or sex_of_name(runs[0][0]) == opposite):
         return False
     if not ENGLISH.new_part.search(text[sentence.start : at]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
 from kiwiresearch.kin.extract.families import family_facts
-from kiwiresearch.kin.extract.life_dates import lead_facts, snippet_at
+from kiwiresearch.kin.extract.life_dates import lead_facts, link_target, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.people import judge_page
@@ -140,10 +140,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def prose_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+def prose_facts(
+    page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, words: FamilyWords
+) -> Iterator[ExtractedFact]:
     """Relatives named in sentences about the subject, each once for each sentence."""
     wives: set[str] = set()
-    for clause in clauses_of(page, subject, words):
+    for clause in clauses:
         seen: set[tuple[str, int]] = set()
         said = [one for rule in RULES for one in rule(page.text, clause, subject, words)]
         for relation in (*said, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
@@ -204,7 +206,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords)
         LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
         qualifier=_qualifier(behind or before, words) or _claimed(page, clause, relation),
-        target=_target(page, relation.name),
+        target=link_target(page.links, relation.name),
         locator=_section(page, clause.start),
         rationale=relation.rule,
     )
@@ -236,10 +238,6 @@ def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRan
     return None, said
 
 
-def _target(page: PageDoc, span: Span) -> str:
-    return next((link.target for link in page.links if link.in_text and span.start <= link.start < span.end), "")
-
-
 def _section(page: PageDoc, at: int) -> str:
     return next((section.heading for section in reversed(page.sections) if section.heading_start <= at), "")
 
@@ -260,12 +258,13 @@ def read_person(page: PageDoc) -> PersonReading:
     if not told.is_person:
         return PersonReading(page.ref, page.title, is_person=False, why=told.why)
     sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
-    prose = tuple(prose_facts(page, subject, words))
+    clauses = tuple(clauses_of(page, subject, words))
+    prose = tuple(prose_facts(page, clauses, subject, words))
     spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
     facts = _once(
         (
             *sure,
-            *event_facts(page, subject, words, frozenset(fact.field for fact in sure)),
+            *event_facts(page, clauses, subject, frozenset(fact.field for fact in sure)),
             *(fact for fact in family_facts(page, subject, words) if not _heads(fact, spouses)),
             *prose,
         )

@@ -11,7 +11,7 @@ from kiwiresearch.kin.extract.pronouns import governing_word
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
 from kiwiresearch.kin.names import sex_of_name
-from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
 
 GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """What may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
@@ -140,13 +140,12 @@ def parent_relations(text: str, parents: list[FoundName], said: Span, rule: str)
     if len(parents) == 2 and parents[1].role in ("wife", "husband"):
         sexes = ["male", "female"] if parents[1].role == "wife" else ["female", "male"]
     if len(parents) == 2:
-        opposite = {"male": "female", "female": "male", "": ""}
-        sexes = [sexes[0] or opposite[sexes[1]], sexes[1] or opposite[sexes[0]]]  # type: ignore[list-item]
+        sexes = [sexes[0] or OPPOSITE_SEX[sexes[1]], sexes[1] or OPPOSITE_SEX[sexes[0]]]
         if sexes[0] == sexes[1]:
             sexes = ["", ""]
     for one, sex in zip(parents, sexes, strict=True):
         field: FieldName = "father" if sex == "male" else "mother" if sex == "female" else "parent"
-        yield Relation(field, one.span, Span(said.start, max(one.span.end, min(said.end, one.span.end))), rule)
+        yield Relation(field, one.span, Span(said.start, one.span.end), rule)
 
 
 def read_role_of(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:

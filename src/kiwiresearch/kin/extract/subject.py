@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kiwiresearch.kin.extract.name_lists import Span
-from kiwiresearch.kin.language import ENGLISH, Pattern, regex
+from kiwiresearch.kin.language import ENGLISH, Match, Pattern, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
-from kiwiresearch.kin.tree import Sex
+from kiwiresearch.kin.tree import OPPOSITE_SEX, Sex
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
 
@@ -56,6 +56,15 @@ class PageSubject:
     @property
     def role(self) -> Pattern:
         return _compiled(self.role_pattern)
+
+    @property
+    def opposite(self) -> Sex:
+        return OPPOSITE_SEX[self.sex]
+
+    def opposite_opens(self, text: str, at: int = 0) -> Match | None:
+        """'She' or 'Her' at this place, on the page of a man."""
+        pronoun = {"male": ENGLISH.opens_with_she, "female": ENGLISH.opens_with_he}.get(self.sex)
+        return pronoun.match(text, at) if pronoun else None
 
     @property
     def pronoun(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kiwiresearch.kin.firewall.quote import SourceQuote
@@ -32,6 +32,7 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[before[-1] : behind.start() if behind else len(text)]
 
 
+SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
 POSSESSIVE = re.compile(r"['’]s?$")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
@@ -87,6 +88,25 @@ def _without_honours(parts: list[Token]) -> list[Token]:
     while at > 1 and HONOUR.fullmatch(parts[at - 1].text) and parts[at - 2].text == ",":
         at -= 2
     return [*parts[:at], *parts[end:]]
+
+
+def cues_on_line(cited: SourceQuote, start: int, find: Callable[[str], Iterable[FamilyCue]]) -> list[FamilyCue]:
+    """The cues that `find` reads from the line at an offset, as offsets of the quote."""
+    line_start, line_end = cited.line_of(start)
+    return [cue.moved(line_start) for cue in find(cited.words[line_start:line_end])]
+
+
+def governs(cited: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
+    """Whether a cue still speaks of what stands behind this gap: no sentence ends there, and no other verb begins."""
+    return not sentence_end.search(gap) and not any(is_verb(cited, match[0]) for match in TOKEN.finditer(gap))
+
+
+def is_verb(cited: SourceQuote, word: str) -> bool:
+    """Whether a word begins to tell something else: a known verb, or one in -ed."""
+    words, small = cited.table.words, word.lower()
+    if small in words["verbs"]:
+        return True
+    return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
 def can_name_subject(cited: SourceQuote, run: list[Token], *, is_first: bool = False) -> bool:
@@ -287,7 +307,6 @@ def _is_own(cited: SourceQuote, part: Token) -> bool:
     return set(part.bare.split()) <= cited.own_names
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 FARTHEST = 400
 """No sentence is followed further than this."""
 

@@ -12,7 +12,10 @@ from kiwiresearch.kin.firewall.attribution import (
     TOKEN,
     Token,
     can_name_subject,
+    cues_on_line,
+    governs,
     holder_violation,
+    is_verb,
     leading_name,
     owner_violation,
     statement_violation,
@@ -145,7 +148,7 @@ def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
+CLAUSE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
 LONGEST_ALIAS = 200
 COLUMNS = ("birth", "death")
 JUST_BEHIND = 16
@@ -215,24 +218,18 @@ def _bracketed(cited: SourceQuote, text: str) -> list[FamilyCue]:
 
 def _governing(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """The cue that a date or place stands with: the nearest before it with no other verb between, else just behind."""
+    cues = cues_on_line(cited, start, cited.table.events.found_in)
+    before = [cue for cue in cues if cue.end <= start]
+    if before and _reaches(cited, cited.words[before[-1].end : start]):
+        return before[-1]
     line_start, line_end = cited.line_of(start)
-    line = cited.words[line_start:line_end]
-    cues = cited.table.events.found_in(line)
-    at = start - line_start
-    before = [cue for cue in cues if cue.end <= at]
-    for cue in reversed(before):
-        if _reaches(cited, line[cue.end : at]):
-            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
-        break
-    behind = [cue for cue in cues if cue.start >= end - line_start]
-    if behind and not is_bracket_open(line, at):
-        cue = behind[0]
-        if cue.word in cited.table.words["nouns"]:
-            return None
-        gap = line[end - line_start : cue.start]
-        if not quoted_dates(gap) and not SENTENCE_END.search(gap) and _leads_up(cited, gap):
-            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
-    return None
+    behind = next((cue for cue in cues if cue.start >= end), None)
+    if behind is None or is_bracket_open(cited.words[line_start:line_end], start - line_start):
+        return None
+    gap = cited.words[end : behind.start]
+    if behind.word in cited.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
+        return None
+    return behind if _leads_up(cited, gap) else None
 
 
 def is_bracket_open(line: str, at: int) -> bool:
@@ -242,9 +239,7 @@ def is_bracket_open(line: str, at: int) -> bool:
 
 def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a cue still governs what stands behind this gap."""
-    if SENTENCE_END.search(gap) or gap.count(")") != gap.count("("):
-        return False
-    return not any(_is_verb(cited, match[0], auxiliaries=False) for match in TOKEN.finditer(gap))
+    return gap.count(")") == gap.count("(") and governs(cited, gap, CLAUSE_END)
 
 
 def _leads_up(cited: SourceQuote, gap: str) -> bool:
@@ -256,15 +251,6 @@ def _leads_up(cited: SourceQuote, gap: str) -> bool:
         if word[0].islower() and word.lower() not in small:
             return False
     return True
-
-
-def _is_verb(cited: SourceQuote, word: str, *, auxiliaries: bool) -> bool:
-    words, small = cited.table.words, word.lower()
-    if auxiliaries and small in words["auxiliaries"]:
-        return False
-    if small in words["verbs"]:
-        return True
-    return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
 def lifespan_part(cited: SourceQuote, start: int) -> str:
@@ -305,7 +291,7 @@ def _follows_name(cited: SourceQuote, opened: int, behind: str) -> bool:
     """Whether a bracket stands behind the subject's name, or behind one of which the next words say so."""
     parts = tokens_before(cited, opened)
     is_kin = (part.text in cited.table.kin.kinds for part in parts)
-    if any(is_kin) or any(_is_verb(cited, part.text, auxiliaries=False) for part in parts):
+    if any(is_kin) or any(is_verb(cited, part.text) for part in parts):
         return False
     run, before = trailing_name(cited, [part for part in parts if part.text != ","])
     if (

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from kiwiresearch.kin.firewall.attribution import (
     BRACKETS,
+    SENTENCE_END,
     TOKEN,
     Token,
+    cues_on_line,
+    governs,
     holder_violation,
     is_other_sex,
     owner_violation,
@@ -17,36 +20,48 @@ from kiwiresearch.kin.firewall.attribution import (
 )
 from kiwiresearch.kin.firewall.quote import SourceQuote, words_in
 from kiwiresearch.kin.firewall.violations import Code
-from kiwiresearch.kin.language import ENGLISH, FamilyCue
+from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
 from kiwiresearch.kin.names import sex_of_name
-from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName, Sex
 from kiwiresearch.text.words import fold
 
 PRONOUNS = {"male": "he", "female": "she"}
 
 
 def marriage_cue(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
-    """The words behind a name that say that the subject and who bears it married; nothing if none do."""
+    """The words around a name that say that the subject and who bears it married; nothing if none do."""
     before, behind = cited.words[:start], cited.words[end:]
-    wed, both = ENGLISH.wed.match(behind), ENGLISH.and_before.search(before)
-    if wed and ((both and _is_own(cited, both["one"])) or (wed["whom"] and _is_own(cited, wed["whom"]))):
-        return FamilyCue("spouse", end, end + wed.end(), "married")
-    of = ENGLISH.marriage_between.search(before)
-    if of and _is_own(cited, of["one"]):
-        return FamilyCue("spouse", of.start(), of.end(), "marriage")
-    was_to = ENGLISH.was_to.search(before)
-    if was_to and _is_told_of_subject(cited, was_to):
-        return FamilyCue("spouse", was_to.start(), was_to.end(), "marriage")
-    wife = ENGLISH.became_wife.match(behind)
-    if wife and _is_own(cited, wife["whose"] or wife["of"]):
-        return FamilyCue("spouse", end, end + wife.end(), "wife")
+    weddings = (
+        (ENGLISH.wed, False, _names_one_side, "married"),
+        (ENGLISH.marriage_between, True, _is_marriage_of_subject, "marriage"),
+        (ENGLISH.was_to, True, _is_told_of_subject, "marriage"),
+        (ENGLISH.became_wife, False, _is_wife_of_subject, "wife"),
+    )
+    for phrase, is_before, is_of_subject, word in weddings:
+        found = phrase.search(before) if is_before else phrase.match(behind)
+        if found and is_of_subject(cited, found, before):
+            return FamilyCue("spouse", found.start(), found.end(), word).moved(0 if is_before else end)
     met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(behind)
     if met and they and holder_violation(cited, met.start(), is_verb=True) is None:
-        return FamilyCue("spouse", end + they.start(), end + they.end(), "married")
+        return FamilyCue("spouse", they.start(), they.end(), "married").moved(end)
     return None
 
 
-def _is_told_of_subject(cited: SourceQuote, was_to: re.Match[str]) -> bool:
+def _names_one_side(cited: SourceQuote, found: Match, before: str) -> bool:
+    """'Carter and A married', 'A married Carter'."""
+    both = ENGLISH.and_before.search(before)
+    return bool((both and _is_own(cited, both["one"])) or (found["whom"] and _is_own(cited, found["whom"])))
+
+
+def _is_marriage_of_subject(cited: SourceQuote, found: Match, _: str) -> bool:
+    return _is_own(cited, found["one"])
+
+
+def _is_wife_of_subject(cited: SourceQuote, found: Match, _: str) -> bool:
+    return _is_own(cited, found["whose"] or found["of"])
+
+
+def _is_told_of_subject(cited: SourceQuote, was_to: Match, _: str) -> bool:
     whose = was_to["whose"]
     if whose and whose.lower() not in ("his", "her"):
         return _is_own(cited, re.sub(r"['’]s?$", "", whose))
@@ -61,11 +76,9 @@ def _is_own(cited: SourceQuote, written: str) -> bool:
     return words == [PRONOUNS.get(cited.sex, "")] or (bool(words) and set(words) <= cited.own_names)
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """Of whom one is the father, that is a child; the other ties are the same from both sides."""
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
-OPPOSITE = {"male": "female", "female": "male"}
 LONGEST_BEHIND = 60
 SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """Of several places where a name stands, the one that comes nearest to a proof is told."""
@@ -90,7 +103,9 @@ def _is_subject(cited: SourceQuote, value: str) -> bool:
 
 def _is_namesake(cited: SourceQuote, value: str) -> bool:
     """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
-    firsts = (next(_cues_before(cited, start), None) for start, _ in cited.spans(value) if not cited.kinds_at(start))
+    firsts = (
+        next(iter(_cues_before(cited, start)), None) for start, _ in cited.spans(value) if not cited.kinds_at(start)
+    )
     return any(cue and (not _is_tie(cited, cue) or cue.word == "born to") for cue in firsts)
 
 
@@ -132,7 +147,7 @@ def _in_prose(cited: SourceQuote, field: FieldName, start: int, end: int) -> Cod
         return (
             statement_violation(cited, behind, start, end, is_told=True) if field in _widened(behind.kind) else "HF_042"
         )
-    cues = list(_cues_before(cited, start))
+    cues = _cues_before(cited, start)
     if not cues:
         return "HF_041"
     cue = _governing(cited, cues, start)
@@ -168,21 +183,21 @@ def _governing(cited: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyC
     return cue
 
 
-def _cues_before(cited: SourceQuote, start: int) -> Iterator[FamilyCue]:
+def _cues_before(cited: SourceQuote, start: int) -> list[FamilyCue]:
     """The words of kinship before a name on its line, nearest first; of overlapping ones the longer."""
-    line_start, line_end = cited.line_of(start)
-    line = ENGLISH.check_apposition.sub(lambda found: " " * len(found[0]), cited.words[line_start:line_end])[
-        : start - line_start
-    ]
-    line = BRACKETS.sub(lambda found: " " * len(found[0]), line)
+    at = start - cited.line_of(start)[0]
+    return sorted(cues_on_line(cited, start, lambda line: _kin_cues(cited, line, at)), key=lambda cue: -cue.end)
+
+
+def _kin_cues(cited: SourceQuote, line: str, end: int) -> list[FamilyCue]:
+    line = BRACKETS.sub(_blank, ENGLISH.check_apposition.sub(_blank, line)[:end])
     ties = [*cited.table.ties.found_in(line), *_born_to(cited, line)]
-    kin = [
-        cue
-        for cue in cited.table.kin.found_in(line)
-        if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties)
-    ]
-    for cue in sorted([*ties, *kin], key=lambda cue: -cue.end):
-        yield FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+    kin = cited.table.kin.found_in(line)
+    return [*ties, *(cue for cue in kin if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties))]
+
+
+def _blank(found: Match) -> str:
+    return " " * len(found[0])
 
 
 def _born_to(cited: SourceQuote, line: str) -> Iterator[FamilyCue]:
@@ -215,15 +230,15 @@ def _by_order(cited: SourceQuote, start: int, end: int, first: int) -> frozenset
     own = sex_of_name(cited.words[start:end]) or _sex_of(cited, re.split(r",", halves[-1])[-1])
     if not own and len(halves) > 1:
         other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
-        own = OPPOSITE.get(_sex_of(cited, other) or sex_of_name(other), "")
+        own = OPPOSITE_SEX[_sex_of(cited, other) or sex_of_name(other)]
     elif not own and (behind := ENGLISH.and_parent.match(cited.text, cited.start + end)):
-        own = OPPOSITE.get(sex_of_name(behind[1]), "")
+        own = OPPOSITE_SEX[sex_of_name(behind[1])]
     if not own:
         own = "female" if len(halves) > 1 else "male"
     return _widened("father" if own == "male" else "mother")
 
 
-def _sex_of(cited: SourceQuote, words: str) -> str:
+def _sex_of(cited: SourceQuote, words: str) -> Sex:
     """The sex that a title or a pronoun tells."""
     found = (cited.table.sexes.get(match[0].lower(), "") for match in TOKEN.finditer(words))
     return next((sex for sex in found if sex), "")
@@ -305,14 +320,4 @@ def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a word of kinship still speaks of the name behind this gap."""
     rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", gap, count=1))
     rest = ENGLISH.check_apposition.sub(" ", rest + " ")
-    if SENTENCE_END.search(rest):
-        return False
-    rest = re.split(r"[;:]", rest)[-1]
-    words = cited.table.words
-    for match in TOKEN.finditer(rest):
-        small = match[0].lower()
-        if small in words["verbs"]:
-            return False
-        if match[0][0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]:
-            return False
-    return True
+    return not SENTENCE_END.search(rest) and governs(cited, re.split(r"[;:]", rest)[-1])
