@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from tests.cli.kin_book import LIVING, SECRETS, copied, family_book
+from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.exports import FILE_NAMES
 from kiwiresearch.cases.places import CASE_FILE
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.kin.privacy.redaction import Mode
-from kiwiresearch.kin.privacy.scan import find_leaks
 
 Told = Callable[..., tuple[int, str, str]]
 CASE = "cases/edmund-wendover"

@@ -14,6 +14,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.firewall.attribution import is_stated
+from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop.case_model import CaseModel, VerifierInput, verify_by_model
 from kiwiresearch.kin.loop.planner import CurrentState, PastSearch, Plan, PlannerInput, Revisit, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
@@ -110,7 +111,7 @@ def test_a_page_cannot_order_a_relative(sentence: str, field: str, value: str, r
     html = f"<p><b>John Carter</b> (1 May 1801 – 3 June 1870) was an English miller.</p><h2>Life</h2><p>{sentence}</p>"
     page = read_page(Entry(EntryRef(BookId("book"), "John_Carter"), "John Carter", "text/html", html.encode()))
     findings = [{"field": field, "value": value, "sentences": [number], "confidence": 1.0} for number in (1, 2)]
-    found = read_missing_fields(page, read_person(page), ScriptedModel(json.dumps({"findings": findings})))
+    found = read_missing_fields(page, read_person(page), ScriptedModel(json.dumps({"findings": findings})), check)
     assert found.facts == ()
     assert any(reason in one.reason for one in found.refused)
 

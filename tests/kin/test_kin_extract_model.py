@@ -10,6 +10,7 @@ from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
@@ -59,7 +60,7 @@ def test_what_the_page_does_not_say_is_refused(page: PageDoc, finding: dict[str,
 def test_what_the_firewall_objects_to_is_refused(page: PageDoc) -> None:
     """A value that the firewall finds wrong is not taken (R417)."""
     model = ScriptedModel(reply(field="mother", value="Max Carter", sentences=[1]))
-    found = read_missing_fields(page, read_person(page), model)
+    found = read_missing_fields(page, read_person(page), model, check)
     assert not found.facts
     assert found.refused[0].reason.startswith("the firewall")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin import lineage
 from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.kinship import KinshipFinder, blood_relation_words, kinship
+from kiwiresearch.kin.kinship import Kinship, KinshipFinder, blood_relation_words
 from kiwiresearch.kin.lineage import (
     CommonAncestor,
     ancestors,
@@ -21,6 +21,11 @@ from kiwiresearch.kin.lineage import (
     shortest_path,
 )
 from kiwiresearch.kin.tree import Person, PersonId, Qualifier, RelationKind, Relationship, Sex, Tree
+
+
+def kinship(tree: Tree, first: PersonId, second: PersonId) -> Kinship:
+    return KinshipFinder(tree).kinship(first, second)
+
 
 WOMEN = ("eve", "ann", "bea", "cleo", "dora", "fay", "gwen", "ida", "kate", "mia")
 MEN = ("adam", "bob", "carl", "dan", "finn", "guy", "hugh", "jack", "leo", "nick")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from kiwiresearch.ids import BookId
+from kiwiresearch.kin import language
 from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.language import ENGLISH, Language, language_data
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
@@ -87,3 +92,17 @@ def test_a_language_without_words_is_said_to_be_unread() -> None:
     person = read_person(page_of("Jan", "<p><b>Jan</b> (1 May 1801 – 3 June 1870).</p>", language="epo"))
     assert not person.is_person
     assert "epo" in person.why
+
+
+def test_every_pattern_of_english_is_used_and_can_be_compiled() -> None:
+    """What the rules ask for is in the file of words, and nothing else is."""
+    data = language_data("eng") or {}
+    source = "".join(file.read_text(encoding="utf-8") for file in Path(language.__file__).parent.rglob("*.py"))
+    in_code = set(re.findall(r"\bENGLISH\.(\w+)", source)) - set(vars(Language))
+    patterns = {**data["classes"], **data["patterns"]}
+    in_patterns = set(re.findall(r"\{([a-z][a-z_]+)\}", " ".join(patterns.values())))
+    in_tables = {name for name in patterns if f'"{name}"' in source}
+    assert in_code <= patterns.keys() <= in_code | in_patterns | in_tables
+    assert in_patterns <= patterns.keys()
+    assert data["words"].keys() == set(re.findall(r'\bENGLISH\.words\["(\w+)"\]', source))
+    assert all(getattr(ENGLISH, name).pattern for name in patterns)

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME, WITHHELD
 from kiwiresearch.kin.privacy.living import living_status
 from kiwiresearch.kin.privacy.redaction import Mode, decade, redact
-from kiwiresearch.kin.privacy.scan import find_leaks
 from kiwiresearch.kin.privacy.text_parts import region
 from kiwiresearch.kin.tree import (
     Evidence,

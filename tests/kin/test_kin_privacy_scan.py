@@ -9,11 +9,11 @@ import zipfile
 from urllib.parse import quote
 
 import pytest
+from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import Mode, redact
-from kiwiresearch.kin.privacy.scan import find_leaks
 from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
 from kiwiresearch.text.when import dates_in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kin.cases import now
 
-from kiwiresearch.kin.loop.decisions import resolve
+from kiwiresearch.kin.loop.decisions import decide, resolve
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import FieldName, Source
@@ -82,3 +82,20 @@ def test_two_pages_are_not_joined_by_a_third_record(case: CaseStore) -> None:
         case.add_person("c", "Ermengarde Smithson", "female", {"record": "zim://book/Ermengarde_Smithson_(nun)"})
     resolve(case)
     assert case.canonical("a") != case.canonical("c")
+
+
+def test_an_impossible_relationship_is_disputed(case: CaseStore) -> None:
+    """A child born before its parent stays in the case, and is no longer taken for granted."""
+    text = "Ermengarde Smithson, 12 May 1811, 3 June 1880"
+    with case.step("test"):
+        told(case, "a", "one", ("birth_date", "3 June 1880"))
+        case.add_person("b", "Hildebrand Smithson", "male")
+        source = case.add_source(Source("two", "https://two.example/1", "two"), text)
+        born = ExtractedFact(
+            "birth_date", "1811-05-12", Snippet(21, 32, text[21:32]), "lead", 0.9, dates_in(text)[0].when
+        )
+        case.assert_fact("b", born, source, status="verified")
+        child = ExtractedFact("child", "Ermengarde Smithson", Snippet(0, 19, text[:19]), "lead", 0.9)
+        tie = case.assert_tie("parent_of", "a", "b", child, source, status="verified")
+    decide(case, 2020)
+    assert {one.id: one.status for one in case.tree().relationships} == {tie: "disputed"}

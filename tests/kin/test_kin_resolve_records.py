@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from evals.kin_records import Column, link
 from evals.kin_resolve import COLUMNS, rows_of
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.resolve.records import Column, link
 
 NAMES = (Column("given", "name"), Column("surname", "name"), Column("born", "number", -3.0))
 OTHERS = {f"x{n}": {"given": f"name{n}", "surname": f"house{n}", "born": str(18000101 + n * 977)} for n in range(40)}

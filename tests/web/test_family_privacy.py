@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI, Request
 from tests.cli.kin_book import LIVING, SECRETS
+from tests.kin.privacy_scan import find_leaks
 from tests.web.family_server import LIVING_SEED, Families, families
 from tests.web.guarded import TOKEN, guarded
 from tests.web.running import a_client, heard
@@ -25,7 +26,6 @@ from kiwiresearch.jobs.family_work import work_on_case
 from kiwiresearch.jobs.job import FamilyRequest, Job, request_from_record
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.kin.privacy.redaction import MODES
-from kiwiresearch.kin.privacy.scan import find_leaks
 from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.problems import Refused

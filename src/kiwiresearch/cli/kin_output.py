@@ -19,6 +19,7 @@ from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.report.labels import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
+from kiwiresearch.kin.tree import DISCARDED
 from kiwiresearch.text.display import count_of, printable
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def evidence(name: str, rows: Sequence[Row]) -> None:
     for row in rows:
         status = STATUS_LABELS[row["status"]]
         more = ", ".join(filter(None, (row.get("qualifier", ""), row.get("when", ""))))
-        held = " ← held" if row["preferred"] and row["status"] not in ("rejected", "hypothesis", "superseded") else ""
+        held = " ← held" if row["preferred"] and row["status"] not in DISCARDED else ""
         line("")
         line(f"{FIELD_LABELS[row['field']]}: {one_line(row['value'])}{f' ({more})' if more else ''}{held}")
         line(f"  {status}, confidence {row['confidence']:.2f}")

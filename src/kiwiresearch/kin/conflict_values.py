@@ -10,7 +10,17 @@ from typing import Literal
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import same_name
-from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, Evidence, FieldName, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import (
+    DATE_FIELDS,
+    DISCARDED,
+    NOT_BY_BIRTH,
+    PLACE_FIELDS,
+    Evidence,
+    FieldName,
+    PersonId,
+    Relationship,
+    Tree,
+)
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
@@ -118,10 +128,6 @@ def _parts(place: str) -> list[str]:
 
 def _alike(one: str, other: str) -> bool:
     return one == other or float(JaroWinkler.similarity(one, other)) >= SPELLED_ALIKE
-
-
-DISCARDED = ("rejected", "hypothesis", "superseded")
-NOT_BY_BIRTH = ("adoptive", "step", "foster")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from kiwiresearch.kin.lineage import (
     predecessors_from,
     require_person,
 )
-from kiwiresearch.kin.tree import PersonId, Sex, Status, Tree
+from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
 
 NOT_RELATED = "not known to be related"
 LONGEST_PATH = 5
@@ -25,7 +25,6 @@ LONGEST_PATH = 5
 MAX_LEGS = 3
 NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
 """Generations between somebody and the one by marriage: parents, children, grandchildren, brothers and sisters."""
-DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,6 @@ class BloodRelation(NamedTuple):
     def words(self, sex: Sex) -> str:
         words = blood_relation_words(self.up, self.down, sex)
         return f"half-{words}" if self.half else f"double {words}" if self.double and self.are_cousins else words
-
-
-def kinship(tree: Tree, first: PersonId, second: PersonId) -> Kinship:
-    """What the second person is to the first. For many pairs of one tree, make a `Family` once."""
-    return KinshipFinder(tree).kinship(first, second)
 
 
 class KinshipFinder:

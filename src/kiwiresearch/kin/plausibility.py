@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import DISCARDED, NOT_BY_BIRTH, Fact, FieldName, Person, PersonId, Relationship, Tree
 from kiwiresearch.text.dates.ranges import DateRange
 
 OLDEST_AGE = 120
@@ -42,7 +42,7 @@ class Implausibility:
 def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:
     """All doubts, in the order of the people and ties they are about."""
     people = [tree.persons[key] for key in sorted(tree.persons)]
-    ties = [tie for tie in tree.relationships if tie.status not in ("rejected", "hypothesis", "superseded")]
+    ties = [tie for tie in tree.relationships if tie.status not in DISCARDED]
     found = [doubt for person in people for doubt in _of_life(tree, person)]
     found += [doubt for tie in ties for doubt in _of_tie(tree, tie)]
     found += _cycles(ties)
@@ -64,7 +64,7 @@ def _of_life(tree: Tree, person: Person) -> Iterator[Implausibility]:
 
 def _of_event(person: Person, fact: Fact) -> Iterator[Implausibility]:
     when, about = fact.when, (person.id,)
-    if when is None or fact.status in ("rejected", "hypothesis", "superseded"):
+    if when is None or fact.status in DISCARDED:
         return
     if fact.field == "baptism_date" and person.birth and _surely_before(when, person.birth):
         yield Implausibility(
@@ -91,7 +91,7 @@ def _of_tie(tree: Tree, tie: Relationship) -> Iterator[Implausibility]:
 
 
 def _of_parent(parent: Person, child: Person, tie: Relationship) -> Iterator[Implausibility]:
-    if tie.qualifier in ("adoptive", "step", "foster") or child.birth is None:
+    if tie.qualifier in NOT_BY_BIRTH or child.birth is None:
         return
     about, said = (parent.id, child.id), f"{parent.name!r} as a parent of {child.name!r}"
     if parent.birth and _years_at_most(parent.birth, child.birth) < YOUNGEST_PARENT:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from kiwiresearch.kin.tree import DISCARDED as DISCARDED
 from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Status, Tree
 from kiwiresearch.text.dates.calendar import Calendar, astronomical_year, day_at
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, date_relation
@@ -20,7 +21,6 @@ PERSON_EVENTS: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
     ("death", "death_date", "death_place"),
     ("burial", "burial_date", "burial_place"),
 )
-DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
 """What nobody takes for a fact any more, or yet."""
 MAX_DAYS = 10**9
 """Days; beyond this nothing is counted in years of a life."""

@@ -51,6 +51,10 @@ LivingStatus = Literal["living", "deceased", "unknown"]
 Qualifier = Literal["", "biological", "adoptive", "step", "foster", "half", "illegitimate", "disputed", "divorced"]
 Method = Literal["infobox", "lead", "prose", "plugin", "wikidata", "gedcom", "model", "user"]
 Status = Literal["verified", "unverified", "conflicting", "disputed", "rejected", "hypothesis", "superseded"]
+DISCARDED: frozenset[Status] = frozenset({"rejected", "hypothesis", "superseded"})
+"""Facts and relationships of these statuses do not count."""
+NOT_BY_BIRTH: frozenset[Qualifier] = frozenset({"adoptive", "step", "foster"})
+OPPOSITE_SEX: dict[Sex, Sex] = {"male": "female", "female": "male", "": ""}
 
 SourceForm = Literal["original", "derivative", "authored"]
 InformationKind = Literal["primary", "secondary", "undetermined"]
@@ -174,7 +178,7 @@ class Tree:
     def _ties(self) -> Mapping[tuple[str, PersonId], tuple[PersonId, ...]]:
         found: dict[tuple[str, PersonId], list[PersonId]] = defaultdict(list)
         for tie in self.relationships:
-            if tie.status in ("rejected", "hypothesis", "superseded"):
+            if tie.status in DISCARDED:
                 continue
             if tie.kind == "parent_of":
                 found["parents", tie.second].append(tie.first)

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from tests.cli.kin_book import LIVING, SECRETS
+from tests.kin.privacy_scan import find_leaks
 from tests.web.family_server import SEED, Families, families
 from tests.web.running import heard
 
@@ -20,7 +21,6 @@ from kiwiresearch.cases.places import CASE_FILE
 from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id
 from kiwiresearch.kin.kinship import KinshipFinder
-from kiwiresearch.kin.privacy.scan import find_leaks
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.timeline import Age

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, label_kind, name_at, regex
-from kiwiresearch.kin.extract.life_dates import BAPTISED, DOUBT, date_in
+from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
+from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
 from kiwiresearch.kin.names import same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName, Qualifier
@@ -26,16 +27,7 @@ class NamedPerson:
     line_end: int
 
 
-NUMBERED = regex.compile(
-    r"\s*(?:\(?\d{1,2}[.)](?!\d)\s*|\d{1,2}\s*[–-]\s+|\d{1,2}(?:st|nd|rd|th)?:\s*|[•*·–-]\s*|\(\w\)\s*)?"
-)
-COUNTED = regex.compile(r"\s*\d{1,2},?\s+\(?(?:including|incl\.)\s+")
-"""'7, including Jenny and Laura'."""
-STATUS = regex.compile(r"(?:Widowed|Divorced|Late|Married|Firstly|Secondly|First|Second)[:,.]?\s+(?=\p{Lu})")
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
-HANGING = regex.compile(r"(?:,|\b(?:of|and|the|de|von|&))\s*$|\d(?:st|nd|rd|th) \p{Lu}\p{Ll}+\s*$")
-RANK_END = regex.compile(r",\s+(?:the\s+)?\d{1,2}(?:st|nd|rd|th)\s+\p{Lu}\p{Ll}+$")
-BETWEEN = regex.compile(r"\s*(?:;|,|\band\b|&|/|\n)\s*(?:and\s+)?")
 
 
 def people_in(text: str, span: Span, words: FamilyWords, *, plural: bool = True) -> Iterator[NamedPerson]:
@@ -53,7 +45,7 @@ def _lines(text: str, span: Span) -> list[Span]:
         if not piece.strip():
             continue
         end = start + len(piece)
-        if lines and (CONTINUES.match(piece) or HANGING.search(text[lines[-1].start : lines[-1].end])):
+        if lines and (CONTINUES.match(piece) or ENGLISH.hanging.search(text[lines[-1].start : lines[-1].end])):
             lines[-1] = Span(lines[-1].start, end)
         else:
             lines.append(Span(start, end))
@@ -69,7 +61,7 @@ def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) 
             break
         opened.append((found, start))
         after = _behind_note(text, found.end, line.end)
-        step = BETWEEN.match(text, after, line.end)
+        step = ENGLISH.between_names.match(text, after, line.end)
         if not step or not step[0].strip():
             break
         start = step.end()
@@ -82,15 +74,17 @@ def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) 
 
 
 def _begun(text: str, start: int, end: int) -> int:
-    found = COUNTED.match(text, start, end) or NUMBERED.match(text, start, end)
+    found = ENGLISH.counted.match(text, start, end) or ENGLISH.numbered.match(text, start, end)
     start = found.end() if found else start
-    status = STATUS.match(text, start, end)
+    status = ENGLISH.status_before_name.match(text, start, end)
     return status.end() if status else start
 
 
 def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     found = name_at(text, start, end, words)
-    if found and not (text[found.end : found.end + 1] == "\n" and RANK_END.search(text[found.start : found.end])):
+    if found and not (
+        text[found.end : found.end + 1] == "\n" and ENGLISH.rank_end.search(text[found.start : found.end])
+    ):
         return found
     line = text.find("\n", start, end)
     if line < 0:
@@ -156,13 +150,7 @@ EVENTS: dict[str, tuple[FieldName, FieldName]] = {
     "baptism": ("baptism_date", "baptism_place"), "burial": ("burial_date", "burial_place"),
 }  # fmt: skip
 PLACES: dict[str, FieldName] = {"birth_place": "birth_place", "death_place": "death_place"}
-PLURAL_LABEL = regex.compile(r"s\)?$|children|issue|wives|offspring|relatives|parents|marriage", regex.IGNORECASE)
-AGED = regex.compile(r"\((?:aged?|age)\b[^()]*\)|\(\d{4}-\d\d-\d\d\)|\baged?\s+\d+\b|\[[^\]]*\]", regex.IGNORECASE)
-NO_PLACE = regex.compile(
-    r"unknown|uncertain|disputed|cause|natural|\?|\d{3,}|assassinat|executed|murder|^age", regex.IGNORECASE
-)
 PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
-NO_NAME_LABEL = regex.compile(r"royal|dynasty")
 
 
 def box_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
@@ -206,7 +194,7 @@ def _snippet(page: PageDoc, row: InfoboxRow, end: int) -> Snippet:
 
 def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) -> Iterator[ExtractedFact]:
     value = page.text[row.start : row.end]
-    plain = AGED.sub(lambda found: " " * len(found[0]), value)
+    plain = ENGLISH.aged.sub(lambda found: " " * len(found[0]), value)
     dates = [one for one in dates_in(DOUBT.sub("", plain), page.language) if not one.when.lasts or one.when.qualifier]
     rest = row.start
     if dates:
@@ -216,9 +204,13 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
         line = value[
             max(0, value.rfind("\n", 0, dates[0].start)) : (value.find("\n", dates[0].end) + 1 or len(value) + 1) - 1
         ]
-        if fields[0] == "birth_date" and BAPTISED.search(line):
+        if fields[0] == "birth_date" and ENGLISH.baptised.search(line):
             fields = EVENTS["baptism"]
-            end = row.start + value.find(line) + len(line.rstrip()) if BAPTISED.search(value, dates[0].end) else end
+            end = (
+                row.start + value.find(line) + len(line.rstrip())
+                if ENGLISH.baptised.search(value, dates[0].end)
+                else end
+            )
         yield ExtractedFact(
             fields[0], dates[0].when.edtf(), _snippet(page, row, end), "infobox", BOX_CONFIDENCE, dates[0].when,
             locator=row.key, rationale=because,
@@ -250,19 +242,20 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
     at = span.start
     for line in page.text[span.start : span.end].split("\n"):
         start, at = at, at + len(line) + 1
-        plain = AGED.sub(lambda found: " " * len(found[0]), line)
-        lead = regex.match(r"[\s,;.]*(?:in|at|near)?\s*(?:\([^()]*\))?[\s,;.]*", plain)
+        plain = ENGLISH.aged.sub(lambda found: " " * len(found[0]), line)
+        lead = ENGLISH.place_lead.match(plain)
         found = PLACE.match(plain, lead.end() if lead else 0)
         if not found:
             continue
         words = found[0].rstrip(" ,.;") if not found[0].endswith(("C.", "S.", "A.")) else found[0]
-        if NO_PLACE.search(words) or len(words) < 3:
+        if ENGLISH.no_place.search(words) or len(words) < 3:
             continue
         begin = start + found.start()
         end = begin + len(words)
         yield ExtractedFact(
             field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-            target=_linked(row, begin, end), locator=row.key, rationale=f"the place in the row {row.key!r} of the box",
+            target=link_target(row.links, Span(begin, end)), locator=row.key,
+            rationale=f"the place in the row {row.key!r} of the box",
         )  # fmt: skip
         return
 
@@ -270,7 +263,7 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
 def _relatives(
     page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject, words: FamilyWords
 ) -> Iterator[ExtractedFact]:
-    plural = bool(PLURAL_LABEL.search(row.key))
+    plural = bool(ENGLISH.plural_label.search(row.key))
     for person in people_in(page.text, Span(row.start, row.end), words, plural=plural):
         name = page.text[person.span.start : person.span.end]
         field = RELATIONS.get(kind) or field_of_note(person.note, words)
@@ -294,18 +287,10 @@ def _relatives(
             union.begun,
             union.ended,
             qualifier,
-            _linked(row, *person.span),
+            link_target(row.links, person.span),
             row.key,
             f"a name in the row {row.key!r} of the box",
         )
-
-
-def _linked(row: InfoboxRow, start: int, end: int) -> str:
-    """The page that a link within these words leads to."""
-    for link in row.links:
-        if link.in_text and start <= link.start < end:
-            return link.target
-    return ""
 
 
 def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[ExtractedFact]:
@@ -318,7 +303,8 @@ def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[Extract
                 end = start + len(words)
                 yield ExtractedFact(
                     field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-                    target=_linked(row, start, end), locator=row.key, rationale=f"the row {row.key!r} of the box",
+                    target=link_target(row.links, Span(start, end)), locator=row.key,
+                    rationale=f"the row {row.key!r} of the box",
                 )  # fmt: skip
         at += len(line) + 1
 

@@ -11,10 +11,11 @@ from typing import get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.extract.lexicon import Span
 from kiwiresearch.kin.extract.life_dates import date_in, snippet_at
+from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import SentenceSpan, sentences_of
 from kiwiresearch.kin.firewall.attribution import is_stated
+from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Sex
 from kiwiresearch.llm.model import Model, Prompt, extraction, parse_prompt
@@ -35,14 +36,6 @@ HIGHEST_CONFIDENCE = 0.5
 MAX_WORD = 40
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
 NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
-NO_NAME_WORDS = "the his her he she they their its a an and or in on at by to of with from as when after before then "
-NO_NAME_WORDS += "later there where who whose but while during since until both"
-NO_NAMES = frozenset(NO_NAME_WORDS.split())
-"""What may stand before a name with a capital, at the beginning of a sentence."""
-CUES = re.compile(
-    r"\b(?:born|died|sons?|daughters?|fathers?|mothers?|parents?|married|marriage|wi(?:fe|ves)|husbands?|widow(?:er)?|"
-    r"child(?:ren)?|(?:half-)?(?:brothers?|sisters?)|siblings?|twins?)\b"
-)
 
 
 class Finding(BaseModel):
@@ -82,7 +75,7 @@ class ModelReading:
     """Why the model could not be used, if so."""
 
 
-def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check | None = None) -> ModelReading:
+def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check) -> ModelReading:
     """The fields that the rules left open, as far as a model can point at the words that state them."""
     missing = tuple(field for field in MODEL_FIELDS if not any(fact.field == field for fact in person.facts))
     numbered = family_sentences(page)
@@ -99,14 +92,14 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
     facts: list[ExtractedFact] = []
     refused: list[RefusedFinding] = []
     for finding in found[:MAX_FINDINGS]:
-        taken = _checked_finding(page, person, finding, numbered, missing, check or _firewall())
+        taken = _checked_finding(page, person, finding, numbered, missing, check)
         (facts if isinstance(taken, ExtractedFact) else refused).append(taken)  # type: ignore[arg-type]
     return ModelReading(tuple(facts), tuple(refused))
 
 
 def family_sentences(page: PageDoc) -> list[SentenceSpan]:
     """The sentences that may tell of the family: those with a cue, in order."""
-    found = [one for one in sentences_of(page) if CUES.search(page.text, one.start, one.end)]
+    found = [one for one in sentences_of(page) if ENGLISH.family_cue.search(page.text, one.start, one.end)]
     return found[:MAX_SENTENCES]
 
 
@@ -140,7 +133,9 @@ def _checked_finding(
 def is_part_of_name(text: str, start: int, end: int) -> bool:
     """Whether a name goes on before or behind what was cut from it: 'Carter' of 'Max Carter'."""
     before = NAME_BEFORE.search(text, max(0, start - MAX_WORD), start)
-    return bool(NAME_BEHIND.match(text, end)) or (before is not None and before[1].lower() not in NO_NAMES)
+    return bool(NAME_BEHIND.match(text, end)) or (
+        before is not None and before[1].lower() not in ENGLISH.words["sentence_openers"]
+    )
 
 
 def _places(page: PageDoc, finding: Finding, numbered: list[SentenceSpan]) -> Iterator[tuple[SentenceSpan, int]]:
@@ -173,9 +168,3 @@ def _fact_of_finding(
 def _prompt() -> Prompt:
     file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
     return parse_prompt("residue", file.read_text(encoding="utf-8"))
-
-
-def _firewall() -> Check:
-    from kiwiresearch.kin.firewall.check import check  # so that pages are read without it
-
-    return check

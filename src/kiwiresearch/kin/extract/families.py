@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kiwiresearch.kin.extract.boxes import NUMBERED, qualifier_in
-from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, name_at, regex
-from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, snippet_at
+from kiwiresearch.kin.extract.boxes import qualifier_in
+from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, link_target, snippet_at
+from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
@@ -56,14 +57,13 @@ def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancesto
         name = name_at(page.text, cell.start + found.end, cell.end, words)
         if name is None:
             continue
-        target = next((link.target for link in page.links if link.in_text and name.start <= link.start < name.end), "")
         fact = ExtractedFact(
             found.line[-1],
             page.text[name.start : name.end],
             snippet_at(page, Span(cell.start, name.end)),
             "prose",
             TABLE_CONFIDENCE,
-            target=target,
+            target=link_target(page.links, name),
             locator=heading,
             rationale="a cell of the table of ancestors",
             relative_facts=dates_after_name(page, name, cell.end),
@@ -72,25 +72,6 @@ def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancesto
 
 
 LIST_CONFIDENCE = 0.75
-AFTER_NAME = regex.compile(
-    r"\s*(?:$|[(,;:.–—\[-]|\b(?:born|b\.|died|d\.|who|married|m\.|c\.|was|became|wife|later|in|reigned|"
-    r"reputed|king|queen|or|and/or|\d))",
-    regex.IGNORECASE,
-)
-LEAD_IN_END = regex.compile(r"(?::|\binclud\w+|\bfollow\w*|\bwere)\s*:?\s*$")
-HEADS_OTHERS = regex.compile(
-    r"(?i)(?:[\p{L}\-]+ ){0,3}(?:grand-?children|parents|ancestors|siblings|wives|spouses|mistresses|lovers|concubines|"
-    r"husbands|affairs|in-laws|descendants)\W*"
-)
-"""'Other mistresses': an item that heads those below it."""
-HEADS_CHILDREN = regex.compile(r"(?i)(?:[\p{L}\-]+ ){0,4}(?:children|issue|offspring)(?: (?:by|of|with) .{1,60})?\W*")
-BY_PARENT = regex.compile(r"(?:With|By|From)\s+(?:(?:his|her)\s|(?:[Uu]nknown|[Aa]n?)\s|\p{Lu})[^.:]{1,80}")
-"""'By Ruth Hay': whose children stand below."""
-OF_OTHERS = regex.compile(
-    r"\b(?:times|women|wives|mothers)\b|\bgrand ?child|\b(?:their|her|his) (?:son|daughter)'s|descendants",
-    regex.IGNORECASE,
-)
-STYLE = regex.compile(r"(?:HRH|HM|HH|HIH|HSH|HIM)\s+")
 SHORT = 70
 
 
@@ -102,7 +83,7 @@ def family_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Ite
     for number, section in enumerate(page.sections):
         if above and section.level <= above.level:
             above = None
-        if above and BY_PARENT.fullmatch(section.heading):
+        if above and ENGLISH.by_parent.fullmatch(section.heading):
             blocks = [block for block in page.blocks if section.start <= block.start < section.end]
             said = qualifier_in(above.heading, words)
             yield from _items(page, blocks, section.heading, said, words, direct=True, by_parent=True)
@@ -143,14 +124,14 @@ def _introduced(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iter
             reading, heading = False, text.strip()
         elif block.kind == "paragraph":
             last = _last_of(text)
-            counted = SOME_CHILDREN.search(last)
+            counted = ENGLISH.some_children.search(last)
             about = (
-                COUPLE_WORDS.match(last) or subject.mention.search(last) or regex.match(r"(?:His|Her|Their)\b", last)
+                ENGLISH.couple_words.match(last) or subject.mention.search(last) or ENGLISH.possessive_opens.match(last)
             )
-            counted = counted or BY_HER.search(last)
-            reading = bool(counted and about and len(last) < SHORT * 2 and not OF_OTHERS.search(last))
+            counted = counted or ENGLISH.by_her.search(last)
+            reading = bool(counted and about and len(last) < SHORT * 2 and not ENGLISH.of_others.search(last))
             said = _shared_qualifier(last, words)
-        elif block.kind == "item" and HEADS_OTHERS.fullmatch(text):
+        elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
             reading = False
         elif block.kind == "item" and reading and not words.sections["children"].fullmatch(heading):
             because = "an item below a sentence about the children"
@@ -164,30 +145,13 @@ def _last_of(text: str) -> str:
     return str(regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", text.strip())[-1])
 
 
-MAY_HAVE = regex.compile(
-    r"(?i)\b(?:may|might)(?:\s+also)?\s+have\b|\b(?:possibl[ey]|allegedly|reputed(?:ly)?|rumou?red)\b"
-)
-
-
 def _shared_qualifier(sentence: str, words: FamilyWords) -> Qualifier:
     """What a sentence says of all the children it leads in: 'several illegitimate children'."""
     last = _last_of(sentence)
-    if MAY_HAVE.search(last):
+    if ENGLISH.may_have.search(last):
         return "disputed"
-    found = regex.search(r"(\S+\s+)(?:children|issue|offspring|sons|daughters)\b", last, regex.IGNORECASE)
+    found = ENGLISH.qualified_children.search(last)
     return qualifier_in(found[0], words) if found else ""
-
-
-SOME_CHILDREN = regex.compile(
-    r"\b(?:had|have|were|are|include\w*|fathered)\b[^.]*\b(?:children|sons|daughters|"
-    r"issue)\b(?!['’])(?:[^.,;]{0,40}|,? [^.]{0,10}\bof whom\b[^.;]{0,50})[.:]$|"
-    r"\b(?:children|sons|daughters)\b(?!['’])[^.]{0,90}:$|"
-    r"\bhad (?:one|an?) (?:\w+ )?(?:son|daughter|child)\b[^.]{0,40}:$"
-)
-COUPLE_WORDS = regex.compile(
-    r"(?:They|The couple|He|She|There were|(?:The|This|That) marriage|(?:By|With) (?:her|him))\b"
-)
-BY_HER = regex.compile(r"^(?:By|With) (?:her|him),? (?:he|she) had\b[^.;]{0,40}:$")
 
 
 def _items(
@@ -207,15 +171,15 @@ def _items(
         text = page.text[block.start : block.end]
         if block.kind == "paragraph" and not by_parent:
             tail = text[-160:]
-            asks = bool(words.sections["lead_in"].search(tail)) and bool(LEAD_IN_END.search(tail))
-            reading = not OF_OTHERS.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
+            asks = bool(words.sections["lead_in"].search(tail)) and bool(ENGLISH.lead_in_end.search(tail))
+            reading = not ENGLISH.of_others.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
             qualifier = _shared_qualifier(tail, words) or said
             continue
         if block.kind != "item":
             continue
-        if HEADS_OTHERS.fullmatch(text):
+        if ENGLISH.heads_others.fullmatch(text):
             reading = False
-        elif HEADS_CHILDREN.fullmatch(text) or (direct and BY_PARENT.fullmatch(text)):
+        elif ENGLISH.heads_children.fullmatch(text) or (direct and ENGLISH.by_parent.fullmatch(text)):
             reading = True
         elif reading:
             yield from _child(
@@ -232,14 +196,14 @@ def _items(
 def _child(
     page: PageDoc, span: Span, heading: str, said: Qualifier, words: FamilyWords, sure: float, because: str
 ) -> Iterator[ExtractedFact]:
-    begun = NUMBERED.match(page.text, span.start, span.end)
+    begun = ENGLISH.numbered.match(page.text, span.start, span.end)
     if begun and regex.search(r"\d\s*[–-]\s*$", begun[0]):
         return  # '1 - Aelgifu of Northampton' heads the children of one marriage
     start = begun.end() if begun else span.start
-    styled = STYLE.match(page.text, start, span.end)
+    styled = ENGLISH.royal_style.match(page.text, start, span.end)
     start = styled.end() if styled else start
     found = name_at(page.text, start, span.end, words)
-    if not found or not AFTER_NAME.match(page.text, found.end, span.end):
+    if not found or not ENGLISH.after_name.match(page.text, found.end, span.end):
         return
     if page.text[found.end : span.end].strip() == ":":
         return
@@ -258,7 +222,7 @@ def _child(
         "prose",
         sure,
         qualifier=qualifier,
-        target=_target(page, found),
+        target=link_target(page.links, found),
         locator=heading,
         rationale=f"{because} in the section {heading!r}",
         relative_facts=dates_after_name(page, found, span.end),
@@ -283,14 +247,14 @@ def _table(
         return
     top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
     first = page.text[rows[0][0].start : rows[0][0].end].strip()
-    while len(rows) > 1 and len(rows[0]) == 1 and not regex.search(r"(?i)\b(?:children|issue)\b", top):
+    while len(rows) > 1 and len(rows[0]) == 1 and not ENGLISH.children_word.search(top):
         rows = rows[1:]
         top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
-    titled = bool(regex.search(r"(?i)\b(?:children|issue)\b", table.caption or top)) and len(rows[0]) == 1
+    titled = bool(ENGLISH.children_word.search(table.caption or top)) and len(rows[0]) == 1
     headed = bool(words.sections["names_header"].fullmatch(first)) and len(rows[0]) > 1
     if not (direct and headed) and not (titled and subject.mention.search(top)):
         return
-    if OF_OTHERS.search(top):
+    if ENGLISH.of_others.search(top):
         return
     width = len(rows[0])
     for row in rows[1:]:
@@ -301,10 +265,3 @@ def _table(
             page, Span(cell.start, cell.end), heading, said, words, TABLE_CONFIDENCE, "a row of a table of children"
         ):
             yield replace(child, relative_facts=child.relative_facts or dates_in_row(page, rows[0], row))
-
-
-def _target(page: PageDoc, span: Span) -> str:
-    for link in page.links:
-        if link.in_text and span.start <= link.start < span.end:
-            return link.target
-    return ""

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.lexicon import Span, regex
+from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.language import ENGLISH, Pattern, regex
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.page.doc import Cell, PageDoc
+from kiwiresearch.page.doc import Cell, Link, PageDoc
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
 
 OLDEST = 122
-DASH = regex.compile(r"\s*(?:[–—−-]|\bto\b)\s*")
-REIGN = regex.compile(
-    r"\b(?:reign\w*|ruled?|r\.|fl\.|floruit|flourished|active|served|in office|founded|sometimes)", regex.IGNORECASE
-)
-BORN = regex.compile(r"\b(?:born|b\.|né)(?!\w)", regex.IGNORECASE)
-DIED = regex.compile(r"\b(?:died|d\.|killed|executed|assassinated)(?!\w)", regex.IGNORECASE)
-BAPTISED = regex.compile(r"\b(?:bap\w*|bapt\.|chr(?:istened|\.))", regex.IGNORECASE)
-OPEN_END = regex.compile(r"(?:[–—-]\s*(?:present|now|\?|\))?|present)\s*$", regex.IGNORECASE)
-UNKNOWN = regex.compile(r"\?|unknown|uncertain|before|after", regex.IGNORECASE)
-ERA_AFTER = regex.compile(r"\b(BCE?|B\.C\.(?:E\.)?)")
-ERA = regex.compile(r"\b(?:BCE?|AD|CE|A\.D\.|B\.C\.)")
 DOUBT = regex.compile(r"(?<=[\p{L}\d])\?(?= \d)")
 
 
@@ -87,32 +77,32 @@ def _year_in(text: str, language: str) -> DateRange | None:
 
 
 def _read(part: str, language: str) -> Lifespan | None:
-    if REIGN.search(part):
+    if ENGLISH.reign.search(part):
         return None
-    for dash in DASH.finditer(part):
+    for dash in ENGLISH.dash.finditer(part):
         left, right = part[: dash.start()], part[dash.end() :]
         first = date_in(left, language, last=True)
         second = date_in(right, language) or (_year_in(right, language) if first else None)
         if not second:
             continue
-        era = ERA_AFTER.search(right)
-        if first and era and not ERA.search(left):
+        era = ENGLISH.era_after.search(right)
+        if first and era and not ENGLISH.era.search(left):
             first = date_in(f"{left.strip()} {era[1]}", language, last=True)
         if first:
-            return Lifespan(first, second, bool(BAPTISED.search(left)))
-        if UNKNOWN.search(left) and not DIED.search(left):
+            return Lifespan(first, second, bool(ENGLISH.baptised.search(left)))
+        if ENGLISH.unknown.search(left) and not ENGLISH.died.search(left):
             return Lifespan(None, second)
-    died = DIED.search(part)
-    if died and BORN.search(part, 0, died.start()):
+    died = ENGLISH.died.search(part)
+    if died and ENGLISH.born.search(part, 0, died.start()):
         return Lifespan(date_in(part[: died.start()], language), date_in(part[died.start() :], language))
     only = date_in(part, language)
     if not only:
         return None
-    if DIED.search(part):
+    if ENGLISH.died.search(part):
         return Lifespan(None, only)
-    if BAPTISED.search(part):
+    if ENGLISH.baptised.search(part):
         return Lifespan(only, None, is_baptism=True)
-    return Lifespan(only) if BORN.search(part) or OPEN_END.search(part) else None
+    return Lifespan(only) if ENGLISH.born.search(part) or ENGLISH.open_end.search(part) else None
 
 
 LATEST_BRACKET = 420
@@ -120,7 +110,6 @@ LATEST_BRACKET = 420
 EXACT_LEAD_CONFIDENCE = 0.9
 LEAD_CONFIDENCE = 0.75
 NAME_CONFIDENCE = 0.9
-STATING_VERB = regex.compile(r"\b(?:was|is|were|are)\b(?!\s+also\b)")
 
 
 def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
@@ -167,7 +156,7 @@ def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Spa
     head = page.text[start : min(end, start + 3 * LATEST_BRACKET)]
     for bracket in brackets_in(head):
         before = regex.sub(r"\([^()]*(?:\([^()]*\))*[^()]*\)", " ", head[: bracket.start - 1])
-        if bracket.start > LATEST_BRACKET or STATING_VERB.search(before):
+        if bracket.start > LATEST_BRACKET or ENGLISH.stating_verb.search(before):
             return None
         lifespan = lifespan_in(head[bracket.start : bracket.end], page.language)
         if lifespan:
@@ -180,21 +169,20 @@ def snippet_at(page: PageDoc, span: Span) -> Snippet:
     return Snippet(span.start, span.end, page.text[span.start : span.end])
 
 
+def link_target(links: Iterable[Link], span: Span) -> str:
+    """The page that the first link within these words leads to."""
+    return next((link.target for link in links if link.in_text and span.start <= link.start < span.end), "")
+
+
 LISTED_CONFIDENCE = 0.75
 BRACKET = regex.compile(r"\s*\((?P<inside>[^()\n]{3,80})\)")
-ABOUT_OTHERS = regex.compile(r"\b(?:m\.|married|by|reign\w*|ruled|r\.|with|King|Queen|Emperor)(?!\w)", regex.IGNORECASE)
-COLUMNS: tuple[tuple[FieldName, str], ...] = (
-    ("birth_date", r"(?:date of )?(?:birth|born)(?: ?date)?"),
-    ("death_date", r"(?:date of )?(?:death|died)(?: ?date)?"),
-)
-HEADS = tuple((field, regex.compile(form, regex.IGNORECASE)) for field, form in COLUMNS)
 ONLY_DATE = regex.compile(r"[\s\d\p{L}.,/–-]{4,40}")
 
 
 def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFact, ...]:
     """The life in the bracket right behind a name: 'John (12 July 1905 – 18 January 1919)'."""
     found = BRACKET.match(page.text, name.end, stop)
-    if not found or ABOUT_OTHERS.search(found["inside"]):
+    if not found or ENGLISH.about_others.search(found["inside"]):
         return ()
     life = lifespan_in(found["inside"], page.language)
     if life is None:
@@ -213,7 +201,11 @@ def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> 
 
 
 def _dates_in(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> Iterator[ExtractedFact]:
-    for (field, head), title, cell in zip(HEADS, header[1:], row[1:], strict=False):
+    columns: tuple[tuple[FieldName, Pattern], ...] = (
+        ("birth_date", ENGLISH.birth_column),
+        ("death_date", ENGLISH.death_column),
+    )
+    for (field, head), title, cell in zip(columns, header[1:], row[1:], strict=False):
         words = page.text[cell.start : cell.end]
         if not head.fullmatch(page.text[title.start : title.end].strip()) or not ONLY_DATE.fullmatch(words):
             return

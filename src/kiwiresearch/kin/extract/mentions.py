@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.extract.lexicon import CAP, NAME, FamilyWords, Match, regex
-from kiwiresearch.kin.extract.pronouns import KIN, PLACED, REGNAL, RELATIVE_NAMED, RUN, CapitalisedWords, Referent
+from kiwiresearch.kin.extract.pronouns import CapitalisedWords, Referent
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -19,8 +19,8 @@ def is_mention(
         return False
     if _is_otherwise_titled(page, start, at, subject):
         return False
-    told = RELATIVE_NAMED.search(text, start, at)
-    return not (told and "," not in told[0]) and not WIFE_NAMED.search(text[start:at])
+    told = ENGLISH.relative_named.search(text, start, at)
+    return not (told and "," not in told[0]) and not ENGLISH.wife_named.search(text[start:at])
 
 
 def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords) -> bool:
@@ -29,7 +29,7 @@ def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords
     if not before:
         return True
     word = before[1]
-    if word in PARTICLES_BEFORE:
+    if word in ENGLISH.words["joining_particles"]:
         return False
     plain = fold(word)
     known = name_words()
@@ -53,28 +53,6 @@ def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubjec
     return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
 
 
-WIFE_NAMED = regex.compile(r"(?<!^With )\b(?:his|her)\s+(?:\p{Ll}+\s+)?(?:wife|husband|queen|consort),?\s+$")
-"""'his wife, Queen Anna', on the page of another Anna."""
-WITH_ANOTHER = regex.compile(
-    rf"\s+and\s+(?:(?:his|her)\s+(?:wife|husband),?\s+)?{CAP}(?:\s+{CAP}){{0,2}}['’]s?"
-    r"(?=\s+(?:\p{Ll}+\s+){0,2}(?:sons?|daughters?|child|children)\b)"
-)
-"""'Carter and Ruth's first son'."""
-PARTICLES_BEFORE = frozenset(
-    ["ap", "ab", "ferch", "verch", "ibn", "bin", "bint", "mac", "van", "von", "de", "da", "di", "af", "y", "e", "la"]
-)
-
-
-IN_TURN = regex.compile(r"\p{L}+,? in turn\b")
-OF_EITHER = regex.compile(r"(?:wife|wives|husband|widow|son|daughter|child)")
-"""'His father was a smith. His wife …': the father's wife as well as the subject's."""
-KIN_SEX = {
-    "father": "male", "husband": "male", "son": "male", "brother": "male", "uncle": "male", "nephew": "male",
-    "mother": "female", "wife": "female", "widow": "female", "daughter": "female", "sister": "female",
-    "aunt": "female", "niece": "female",
-}  # fmt: skip
-
-
 def sentence_referent(
     text: str, state: Referent, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
 ) -> Referent:
@@ -84,28 +62,28 @@ def sentence_referent(
     if word == subject.pronoun:
         return "subject" if state == "subject" and not _is_about_another(text, subject) else "other"
     if word == subject.possessive:
-        kin = KIN.match(text, first.end() if first else 0)
-        if state == "other" or (state == "relative" and kin and OF_EITHER.match(kin["kind"])):
+        kin = ENGLISH.kin_noun.match(text, first.end() if first else 0)
+        if state == "other" or (state == "relative" and kin and ENGLISH.of_either.match(kin["kind"])):
             return "other"
         return "relative" if kin else state
     if word in ("he", "she", "his"):
         return "other"
     mention = subject.mention.search(text)
-    named = NAME.match(text)
+    named = ENGLISH.name.match(text)
     if mention and mention.start() == 0:
         owner = regex.match(r"['’]s?\s", text[mention.end() :])
         return "relative" if owner else "subject"
-    reported = REPORTED.match(text)
+    reported = ENGLISH.reported.match(text)
     if reported and subject.mention.match(text, reported.end()):
         return sentence_referent(text[reported.end() :], state, subject, capitals, words)
-    joint = JOINT.match(text)
+    joint = ENGLISH.joint.match(text)
     beside = subject.mention.match(text, joint.end()) if joint else None
-    if beside and regex.match(r"\s+(?:had|have|were|married|moved|divorced|met)\b", text[beside.end() :]):
+    if beside and ENGLISH.couple_verb.match(text[beside.end() :]):
         return "subject"
-    ruler = SOMEBODY.match(text)
+    ruler = ENGLISH.somebody.match(text)
     if ruler and state == "subject" and not subject.role.match(f"the {ruler[1]}'s") and not mention:
         return "other"
-    fronted = FRONTED_BY.match(text)
+    fronted = ENGLISH.fronted_by.match(text)
     told = subject.mention.match(text, fronted.end()) if fronted else None
     if told and regex.match(r"\s+\p{Ll}", text[told.end() :]):
         return "subject"
@@ -113,7 +91,7 @@ def sentence_referent(
         return "other"
     if named and _is_called_human(text, named.end(), named[0], subject, capitals, words):
         return "other"
-    rival = regex.search(rf"{REGNAL.pattern}(?=\s+(?:was|had|became|\p{{Ll}}+ed)\b)", text)
+    rival = ENGLISH.rival_regnal.search(text)
     if rival and (not mention or rival.start() < mention.start()):
         return "other"  # 'In 1810, George III was', on the page of George IV
     if mention and _first_person(text[: mention.start()], capitals):
@@ -121,33 +99,11 @@ def sentence_referent(
     return "other" if state == "relative" else state
 
 
-JOINT = regex.compile(rf"{NAME.pattern}\s+and\s+")
-"""'Ruth and' Carter had."""
-SOMEBODY = regex.compile(
-    r"The (?:new|old|young|next|late|reigning) (king|queen|emperor|empress|monarch|tsar|kaiser|pope|president|duke|"
-    r"prince|princess|sultan)\s+\p{Ll}+"
-)
-"""'The new king was': somebody who came after or before the person."""
-REPORTED = regex.compile(
-    rf"{NAME.pattern}\s+(?:stated?s?|wrote|writes|says|said|reports?|reported|mentions?|mentioned|tells|told|adds|added|notes|noted)"
-    r"\s+that\s+"
-)
-"""'Soranus stated that Carter': who tells it is not whom it is about."""
-FRONTED_BY = regex.compile(r"(?:Upon|After|On|With|Following|Before|Since|Until|At|During)\s[^,;.]{1,60},\s+")
-"""'Upon Ruth's death, Carter moved': the main clause tells whom it is about."""
-
-
 def _is_about_another(text: str, subject: PageSubject) -> bool:
     """'He invited Verdi', 'He, in turn': who does something to the subject is not the subject."""
-    done = DONE_TO.match(text)
+    done = ENGLISH.done_to.match(text)
     mention = subject.mention.match(text, done.end()) if done else None
-    return bool(IN_TURN.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
-
-
-DONE_TO = regex.compile(
-    r"\p{L}+\s+(?:\p{Ll}+\s+){0,2}?(?!(?:re|nick)?named|called|entitled|founded|joined|entered|visited|attended)"
-    r"(?:\p{Ll}+ed|gave|sent|told|made|took|met|taught|brought)\s+(?=\p{Lu})"
-)
+    return bool(ENGLISH.in_turn.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
 
 
 def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
@@ -155,42 +111,46 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
     mention = subject.mention.match(text)
     owner = regex.match(r"['’]s?", text[mention.end() :]) if mention else regex.match(r"\w+", text)
     at = (mention.end() if mention else 0) + (owner.end() if owner else 0)
-    kin = KIN.match(text, at)
+    kin = ENGLISH.kin_noun.match(text, at)
     if not kin:
         return True
-    sex = KIN_SEX.get(kin["kind"].lower().split("-")[-1], "")
+    sex = ENGLISH.kin_sex.get(kin["kind"].lower().split("-")[-1], "")
     plural = kin["kind"].endswith(("s", "ren", "family"))
     if plural:
         return True
     if not sex or sex == subject.sex:
         return False
-    own = regex.match(rf",?\s+(?:was\s+)?{RUN.pattern}", text, pos=kin.end())
+    own = ENGLISH.was_named.match(text, pos=kin.end())
     return not any(
-        fold(found[0].split()[0]) in capitals.persons and not PLACED.search(text[: found.start()])
-        for found in RUN.finditer(text, own.end() if own else kin.end())
+        fold(found[0].split()[0]) in capitals.persons and not ENGLISH.placed.search(text[: found.start()])
+        for found in ENGLISH.capital_run.finditer(text, own.end() if own else kin.end())
     )
 
 
 def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """Whether everybody whom a sentence names is a woman on the page of a man: 'he' in the next is still that man."""
-    named = NAME.match(text)
-    opposite = {"male": "female", "female": "male"}.get(subject.sex, "")
-    pronoun = regex.match({"male": r"(?:She|Her)\b", "female": r"(?:He|His)\b"}.get(subject.sex, "(?!)"), text)
+    named = ENGLISH.name.match(text)
+    opposite = subject.opposite
+    pronoun = subject.opposite_opens(text)
     if not pronoun and not (named and opposite and sex_of_name(named[0]) == opposite):
         return False
     return all(
         subject.mention.match(found[0])
         or sex_of_name(found[0]) == opposite
         or fold(found[0].split()[0]) in capitals.placed
-        or PLACED.search(text[: found.start()])
-        for found in RUN.finditer(text, pronoun.end() if pronoun else 0)
+        or ENGLISH.placed.search(text[: found.start()])
+        for found in ENGLISH.capital_run.finditer(text, pronoun.end() if pronoun else 0)
     )
 
 
 def _first_person(before: str, capitals: CapitalisedWords) -> bool:
     """Whether no other person is named before."""
-    for found in regex.finditer(CAP, before):
-        if found.start() > 0 and fold(found[0]) in capitals.persons and not PLACED.search(before[: found.start()]):
+    for found in ENGLISH.cap.finditer(before):
+        if (
+            found.start() > 0
+            and fold(found[0]) in capitals.persons
+            and not ENGLISH.placed.search(before[: found.start()])
+        ):
             return False
     return True
 
@@ -199,9 +159,8 @@ def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords, words
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
-    while (
-        len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in CONJUNCTIONS | PARTICLES | known.honorifics
-    ):
+    skipped = ENGLISH.words["conjunctions"] | ENGLISH.words["opening_particles"] | known.honorifics
+    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in skipped:
         tokens = tokens[1:]
     if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
         return False
@@ -228,9 +187,5 @@ def _is_called_human(
     """'Andrey was a musician': somebody whom the page names only here."""
     if " " in name or fold(name) in subject.name_tokens | words.nobody | words.places | capitals.small:
         return False
-    told = regex.match(r"\s+(?:was|is|became)\s+an?\s+(?:[\p{Ll}\-]+\s+){0,2}?(\p{Ll}+)\b", text[at:])
+    told = ENGLISH.was_a_noun.match(text[at:])
     return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
-
-
-PARTICLES = frozenset(["da", "de", "di", "van", "von", "del", "du"])
-CONJUNCTIONS = frozenset(["but", "and", "yet", "so", "thus", "then", "though", "because", "if", "since", "for", "like"])

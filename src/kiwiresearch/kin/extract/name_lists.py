@@ -1,53 +1,70 @@
-"""The names that follow a cue in a sentence: one name, a couple, or a list."""
+"""How names of people are recognised in a text, and the names that follow a cue: one, a couple, or a list."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from kiwiresearch.kin.extract.lexicon import CAP, FamilyWords, Span, name_at, regex
-from kiwiresearch.kin.names import sex_of_name
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.names import name_words, sex_of_name
+from kiwiresearch.text.words import fold
 
-DESCRIBED = regex.compile(
-    r"\s*(?:(?:his|her|an?|the|another|fellow|with)\s+)?(?:(?!from\b)(?:[\p{Ll}][\p{Ll}\-]*|\d+\w*|American|English|"
-    r"British|French|German|Italian|Irish|Scottish|"
-    r"Russian|Austrian|Spanish|Canadian|Swedish|Danish|Polish|U\.S\.|\p{Lu}\p{Ll}+(?:ese|ish|ote|ian)|"
-    r"[A-Z]\w+-born|President|Senator|Governor|Congressman)\s+){0,5}"
-    r"(?:from\s+\p{Lu}\p{L}+)?(?:\p{Ll}[\p{Ll}\-]+(?=,))?(?:,\s+(?=\p{Lu}))?"
-)
-NOT_OF_OTHERS = regex.compile(
-    r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephew|widow of|friends|of|and|to|in|at|that|who|"
-    r"whom|when|because|but|by|for|as|until|"
-    r"after|before|only|into|mother|father|against|not|none|there|at|under|despite|during|with|having)\b"
-)
-NOUN_AFTER = regex.compile(
-    r"\s+(?!(?:and|in|on|at|from|who|when|as|after|with|to|but|by|the|an?|for|or|was|is|had|because|before|"
-    r"during|soon|shortly|while|where|whom|against|"
-    r"(?:king|queen|duke|lord|emperor|earl|count|prince|chief) of)\b)\p{Ll}"
-)
-KIN_OF_KNOWN = regex.compile(
-    r"\s*(?:his|her|the)\s+(?:\p{Ll}+\s+)?\p{Ll}+['’]s\s+(?:\p{Ll}+\s+)?(?:sister|daughter|niece|widow|cousin|brother|son)"
-    r"(?:\s+and\s+(?:former\s+)?\p{Ll}+)?,?\s+(?=\p{Lu})"
-)
-"""'his pupil's sister, Ann Hay'."""
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
-APPOSITION = regex.compile(
-    r",\s*+(?!and\b|\p{Lu}[\p{L}\-]+,)[^,;.()]{1,90}?(?:\([^()]*\)[^,;.()]{0,60})?(?=,|\s+and\s)|"
-    r"\s+and\s+(?:an?\s+|the\s+)?(?!(?:was|were|is|had|has|did|became|later|then|born|died|he|she)\b)"
-    r"(?:(?!\b(?:brother|sister|"
-    r"son|daughter|nephew|niece|cousin|friend|father|mother|grand\p{Ll}+|wife|husband|was|who)\b)"
-    r"(?:[\p{Ll} \-]|(?<=\b(?:from|of|in|at)\s)\p{Lu}[\p{L}\-]+)){2,60}?(?=,|\s+and\s)|"
-    r"\s*[—–]\s?[^—–]{1,200}?\s?[—–](?=\s+and\s)"
-)
-AND = regex.compile(
-    r",?\s+(?:and|&|by)\s+(?:of\s+)?(?:the\s+\w+\s+of\s+(?=his|her))?(?:(?P<his>his|her)\s+)?(?:(?:[a-z\-]+\s+|\p{Lu}\p{Ll}+\s+)?"
-    r"(?P<role>wife|wives|husband|consort|queen|mistress|mother|concubine|girlfriend|boyfriend|partner)\b)?,?\s*"
-    r"(?:the\s+former\s+)?"
-)
-VERBS = regex.compile(r"\s+(?:was|were|is|are|had|became|died|married|has|moved|went|came|took|would|did)\b")
-SEPARATOR = regex.compile(
-    r"\s*(?:,\s*and\s+|;\s*and\s+|,|;|\band\b|&)\s*(?:then\s+|future president\s+|finally\s+|twins\s+)?"
-)
-NOTE = regex.compile(r"\s*,?\s*(?:born|b\.|who|in|on|d\.|died|aged?|later|now|the)\s[^,;()]{0,60}(?:,\s*\d{4})?")
+
+
+class Span(NamedTuple):
+    """A piece of a text: `text[start:end]`."""
+
+    start: int
+    end: int
+
+
+def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+    """The name that begins just here, if one does."""
+    found = ENGLISH.name.match(text, start, end)
+    if not found:
+        return None
+    stop = found.end()
+    while stop > start and text[stop - 1] in " ,\n":
+        stop -= 1
+    numbered = regex.search(r"\s[IVX]+(?=\.(?:$|\s+\p{Lu}\p{Ll}))", text[start:stop])
+    stop = start + numbered.end() if numbered else stop
+    bare = ENGLISH.bare_title.search(
+        text[start:stop],
+    )
+    stop = start + bare.start() if bare else stop
+    if ENGLISH.nationality.match(text, start, end):
+        return None
+    return Span(start, stop) if is_name(text[start:stop], words) else None
+
+
+def is_name(written: str, words: FamilyWords) -> bool:
+    """Whether this can be a person's name: no bare place, month, people or title."""
+    if "\n" in written or len(written) > 90 or "NN" in written.split():
+        return False
+    heads = written.split(",")[0]
+    heads = ENGLISH.byname_start.split(heads)[0]
+    tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’.\-]+", heads)]
+    tokens = [token for token in tokens if token]
+    honorifics = name_words().honorifics
+    if len(tokens) > 1 and tokens[0] == "the" and tokens[1] in honorifics:
+        tokens = tokens[1:]
+    if not tokens or tokens[0] in words.nobody:
+        return False
+    if ENGLISH.words["not_persons"] & set(tokens):
+        return False
+    tokens = [part for token in tokens for part in token.split()]
+    known = name_words()
+    own = [token for token in tokens if token not in honorifics and not regex.fullmatch(r"[ivx]+", token)]
+    own = own or [token for token in tokens[-1:] if token in known.female]
+    if not own or (len(own) == 1 and len(own[0]) < 2):
+        return False
+    given = own[0] in known.female or own[0] in known.male
+    if given:
+        return True
+    return (
+        not all(token in words.places or token in ENGLISH.words["sure_months"] for token in own)
+        and own[0] not in words.places
+    )
 
 
 class FoundName(NamedTuple):
@@ -59,26 +76,14 @@ class FoundName(NamedTuple):
 
 def skip_occupation(text: str, start: int, end: int, words: FamilyWords) -> int:
     """Where the name begins in 'the author and politician Tom Hay': behind nouns for what a person is."""
-    told = TRADES.match(text, start, end)
+    told = ENGLISH.trades.match(text, start, end)
     if not told or not _is_trade(told["more"] or told["trade"], words):
         return start
-    return start if OF_SOMEBODY.search(told[0]) else int(told.end())
+    return start if ENGLISH.of_somebody.search(told[0]) else int(told.end())
 
 
 def _is_trade(noun: str, words: FamilyWords) -> bool:
-    return bool(words.human.fullmatch(noun) or TRADE.fullmatch(noun))
-
-
-TRADE = regex.compile(
-    r"[\p{Ll}\-]{2,}(?:owner|maker|keeper|dealer|worker|holder|builder|monger|writer|wright|smith|ist|ician)"
-)
-OF_SOMEBODY = regex.compile(
-    r"\b(?:his|her|their|wife|husband|widow|brother|sister|son|daughter|of|by|in|for|to|with)\b"
-)
-ABOUT = r"(?:(?:[\p{Ll}\-]+|\p{Lu}[\p{L}\-]+(?=\s+\p{Ll})|\p{Lu}{2,5})\s+){0,3}?"
-TRADES = regex.compile(
-    rf"\s*(?:(?:the|an?)\s+)?{ABOUT}(?P<trade>\p{{Ll}}+),?\s+(?:and\s+{ABOUT}(?P<more>\p{{Ll}}+),?\s+)?(?=\p{{Lu}})"
-)
+    return bool(words.human.fullmatch(noun) or ENGLISH.trade.fullmatch(noun))
 
 
 def name_after(
@@ -89,62 +94,48 @@ def name_after(
     while at < end and text[at] == " ":
         at += 1
     found = name_at(text, at, end, words)
-    if found and described and " " not in text[found.start : found.end] and NOUN_AFTER.match(text, found.end, end):
+    if (
+        found
+        and described
+        and " " not in text[found.start : found.end]
+        and ENGLISH.noun_after.match(text, found.end, end)
+    ):
         apart = regex.match(r"\s+(?:\p{Ll}[\p{Ll}\-]*\s+){1,3}(?=\p{Lu})", text[found.end : end])
-        if not apart or NOT_OF_OTHERS.search(apart[0]):
+        if not apart or ENGLISH.not_of_others.search(apart[0]):
             return None
         found = name_at(text, found.end + apart.end(), end, words)
-    if not found and described and (kin := KIN_OF_KNOWN.match(text, start, end)):
+    if not found and described and (kin := ENGLISH.kin_of_known.match(text, start, end)):
         return name_after(text, kin.end(), end, words)
-    if found and described and NOUN_WITH_CAPITAL.search(text[start : found.start]):
+    if found and described and ENGLISH.noun_with_capital.search(text[start : found.start]):
         noun = text[found.start : found.end]
         if " " not in noun and text[found.end : found.end + 2] == ", ":
             return name_after_description(text, start, end, words)  # 'a fellow Marxist, Ann Hay'
     if not found and described and (told := name_after_description(text, start, end, words)):
         return told
     if not found and described:
-        skip = DESCRIBED.match(text, start, end)
-        if not skip or NOT_OF_OTHERS.search(skip[0]):
+        skip = ENGLISH.described.match(text, start, end)
+        if not skip or ENGLISH.not_of_others.search(skip[0]):
             return None
         at = skip.end()
         found = name_at(text, at, end, words)
         if found and " " not in text[found.start : found.end]:
             plural = skip[0].strip() == "the" and text[found.end - 1] == "s"
-            if plural or NOUN_AFTER.match(text, found.end, end):
+            if plural or ENGLISH.noun_after.match(text, found.end, end):
                 return None
-    if not found or IN_DATE.search(text[max(0, found.start - 4) : found.end]):
+    if not found or ENGLISH.in_date.search(text[max(0, found.start - 4) : found.end]):
         return None
-    owned = regex.match(
-        r"['’]s?\s+(?:[a-z\-]+\s+){0,2}(?:daughter|sister|niece|widow|cousin|son|brother),?\s+", text[found.end : end]
-    )
+    owned = ENGLISH.kin_of_owner.match(text[found.end : end])
     if owned and described:
         return name_after(text, found.end + owned.end(), end, words)
     return None if text[found.end : found.end + 1] in ("'", "’") and not owning else FoundName(found)
 
 
-NOUN_WITH_CAPITAL = regex.compile(r"\b(?:an?|fellow|another)\s+(?:\p{Ll}+\s+)*$")
-DESCRIPTION = regex.compile(
-    r"\s*(?:(?:his|her|an?|the|another|one|then)\s+)?"
-    r"(?:(?:\p{Ll}[\p{Ll}\-]*|\d+-\p{Ll}[\p{Ll}\-]*|\p{Lu}[\p{L}\-]+(?=\s+\p{Ll})|(?<=\b(?:in|from|of|at)\s)\p{Lu}[\p{L}\-]+|"
-    r"(?<=\b(?:fellow|an?|\d)\s)\p{Lu}[\p{L}\-]+|(?<=\bthe )\p{Lu}[\p{L}\-]+\s\p{Lu}\p{Ll}+(?=\s+in\b)|but|and)"
-    r"(?:\s+|(?=,)))"
-    r"{1,9}?(?:,\s+(?:the\s+[\p{L}\s\-]{4,40},\s+|(?:named|called)\s+)?|(?:named|called)\s+)(?=\p{Lu})"
-)
-"""'a wealthy but illiterate farmer, Tom Hay', 'his companion of four years in Aue, Ann Hay'."""
-NOT_DESCRIBING = regex.compile(
-    r"\b(?:daughters?|sons?|sisters?|brothers?|nieces?|nephews?|widow|mother|father|wife|husband|friends|parents|child|"
-    r"children|who|whom|whose|that|which|when|because|until|after|before|by|for|to|as|not|never|none|there|later|"
-    r"was|were|is|had|has|did|died|went|moved|became|under|despite|during|against|only|into|it|he|she|they|again|"
-    r"twice|times|church|cathedral|chapel|home|house|year|years later|month|day|age|aged|\d{4})\b"
-)
-
-
 def name_after_description(text: str, start: int, end: int, words: FamilyWords) -> FoundName | None:
     """The name behind words for what a person is, however many, where nothing among them is another person."""
-    told = DESCRIPTION.match(text, start, end)
+    told = ENGLISH.description.match(text, start, end)
     if (
         not told
-        or NOT_DESCRIBING.search(regex.sub(r"\bof \w+ years\b", "", told[0]))
+        or ENGLISH.not_describing.search(ENGLISH.of_years.sub("", told[0]))
         or len(told[0]) > LONGEST_DESCRIPTION
     ):
         return None
@@ -158,10 +149,6 @@ def name_after_description(text: str, start: int, end: int, words: FamilyWords) 
 LONGEST_DESCRIPTION = 90
 
 
-IN_DATE = regex.compile(r"\d\s+(?:April|May|June|August|March)$")
-"""'on 24 April': a month that may be a name."""
-
-
 def couple_after(
     text: str, start: int, end: int, words: FamilyWords, *, described: bool = True, verbs: bool = False
 ) -> list[FoundName]:
@@ -173,7 +160,7 @@ def couple_after(
     for _ in range(7):
         bracket = BRACKET.match(text, at, end)
         at = bracket.end() if bracket else at
-        link = AND.match(text, at, end)
+        link = ENGLISH.and_second.match(text, at, end)
         if link:
             behind = skip_occupation(text, link.end(), end, words)
             other = name_after(text, behind, end, words, described=bool(link["role"]))
@@ -182,7 +169,7 @@ def couple_after(
             if (
                 second
                 and plain
-                and (verbs or not VERBS.match(text, second.end, end))
+                and (verbs or not ENGLISH.verb_after_name.match(text, second.end, end))
                 and text[second.end : second.end + 2] not in ("'s", "’s")
             ):
                 role = (
@@ -193,7 +180,7 @@ def couple_after(
                 return [first, FoundName(second, role)]
             if second or link["role"] or link["his"]:
                 return [first]
-        apposition = APPOSITION.match(text, at, end)
+        apposition = ENGLISH.apposition.match(text, at, end)
         if not apposition:
             break
         at = apposition.end()
@@ -210,19 +197,19 @@ def names_after(text: str, start: int, end: int, words: FamilyWords) -> list[Fou
         one = name_at(text, at, end, words)
         if not one or text[one.end : one.end + 2] in ("'s", "’s"):
             break
-        if VERBS.match(text, one.end, end) and not regex.match(r".*\band\b", text[start:at]):
+        if ENGLISH.verb_after_name.match(text, one.end, end) and not ENGLISH.and_before_end.match(text[start:at]):
             break
         found.append(FoundName(one))
         at = one.end
         bracket = BRACKET.match(text, at, end)
         at = bracket.end() if bracket else at
-        note = NOTE.match(text, at, end)
-        if note and SEPARATOR.match(text, note.end(), end):
+        note = ENGLISH.note_after_name.match(text, at, end)
+        if note and ENGLISH.separator.match(text, note.end(), end):
             at = note.end()
-        step = SEPARATOR.match(text, at, end)
+        step = ENGLISH.separator.match(text, at, end)
         if not step or not step[0].strip():
             break
-        skipped = regex.match(r"(?:an?|one)\s[^,;()]{3,40}(?:\([^()]*\))?\s*[,;]\s*(?:and\s+)?", text[step.end() : end])
+        skipped = ENGLISH.unnamed_in_list.match(text[step.end() : end])
         at = step.end() + (skipped.end() if skipped else 0)
         if "and" in step[0] and "twins" not in step[0] and found and _last(text, at, end, words):
             last = name_at(text, at, end, words)
@@ -233,13 +220,15 @@ def names_after(text: str, start: int, end: int, words: FamilyWords) -> list[Fou
 def _is_by_semicolons(listed: str) -> bool:
     """'A, earl of Aue; B; and C', and not 'A and B; A became'."""
     head, behind = listed.split(";", 1)
-    named = regex.match(rf"\s*(?:and\s+)?{CAP}(?:\s+{CAP})*", behind)
-    return bool(named) and not (regex.search(rf"\band\s+{CAP}", head) and VERBS.match(behind, named.end()))
+    named = ENGLISH.name_in_list.match(behind)
+    if not named:
+        return False
+    return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
 
 
 def _last(text: str, at: int, end: int, words: FamilyWords) -> bool:
     found = name_at(text, at, end, words)
-    return bool(found and not VERBS.match(text, found.end, end))
+    return bool(found and not ENGLISH.verb_after_name.match(text, found.end, end))
 
 
 def _by_semicolons(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName | None]:
@@ -247,7 +236,7 @@ def _by_semicolons(text: str, start: int, end: int, words: FamilyWords) -> list[
     at = start
     for piece in text[start:end].split(";"):
         begin, at = at, at + len(piece) + 1
-        lead = regex.match(r"\s*(?:and\s+)?(?:future president\s+)?", piece)
+        lead = ENGLISH.list_lead.match(piece)
         one = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece), words)
         if not one:
             if not found:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kiwiresearch.kin.extract.lexicon import FamilyWords, label_kind, regex
 from kiwiresearch.kin.extract.life_dates import opening_lifespan
 from kiwiresearch.kin.extract.subject import PageSubject, speaks_of_person
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -21,10 +21,6 @@ NON_PERSON_REASONS = {
 }
 VITAL = frozenset({"birth", "death", "birth_place", "death_place", "father", "mother", "spouse", "baptism", "burial"})
 LIFE = frozenset({"birth", "death", "birth_place", "death_place", "baptism"})
-GROUP_ROWS = frozenset({"members", "past members", "former members", "origin", "current members"})
-CHARACTER_ROWS = frozenset(
-    {"first appearance", "last appearance", "created by", "portrayed by", "aliases", "publisher", "species", "race"}
-)
 FIRST_SENTENCE_LENGTH = 330
 
 
@@ -56,62 +52,27 @@ def judge_page(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Perso
     return PersonVerdict(is_person=False, why="nothing tells of one person's life")
 
 
-CALLED = regex.compile(
-    r"\b(?:was|is|became)\s+(?:(?:an?|the|one of(?: the)?|perhaps|probably|also|either)\s+)?|"
-    r"^(?:(?!\b(?:was|is|became)\b)[^,.]){2,60},\s+an?\s+"
-)
 REACH = 95
-HEROES = (
-    "king",
-    "chief",
-    "hero",
-    "heroine",
-    "son",
-    "daughter",
-    "queen",
-    "figure",
-    "leader",
-    "warrior",
-    "ruler",
-    "prince",
-    "princess",
-    "wife",
-    "man",
-    "woman",
-)
-SHIP = regex.compile(r"(?:RMS|HMS|USS|SS|MV|HMAS|HMCS) ")
-QUALIFIED_THING = regex.compile(
-    r"\((?:[^()]*\s)?(?:band|film|novel|album|song|ship|place|book|play|group|opera|series|game|comics|"
-    r"character|magazine|city|town)\)$"
-)
 
 
 def _is_called_human(first: str, words: FamilyWords) -> str:
     """The noun by which 'was a …' calls the subject a person; empty if none does."""
-    for called in CALLED.finditer(first):
+    for called in ENGLISH.called_a.finditer(first):
         found = words.human.search(first, called.end(), min(len(first), called.end() + REACH))
         before = first[called.end() : found.start()] if found else ""
-        if (
-            found
-            and not _is_of_thing(first[found.end() :], words)
-            and not regex.search(
-                r"\b(?:of|by|in|for|to|that|which|from|on|about|between|during|where|with|at)\b", before
-            )
-        ):
+        if found and not _is_of_thing(first[found.end() :], words) and not ENGLISH.preposition_word.search(before):
             return found[0].lower()
     return ""
 
 
 def _is_of_thing(behind: str, words: FamilyWords) -> bool:
     """'a spy comedy film', 'man-made': the noun for a person only tells of what kind a thing is."""
-    thing = regex.match(
-        r"-|(?:\s+[\w\-]+){0,2}\s+(?:film|movie|novel|album|song|single|series|show|game|band|activity)\b", behind
-    )
-    return bool(thing) and not words.human.match(behind[thing.end() :].lstrip())
+    thing = ENGLISH.thing_noun.match(behind)
+    return thing is not None and not words.human.match(behind[thing.end() :].lstrip())
 
 
 def _is_plural(first: str) -> bool:
-    return bool(regex.match(r"[^.,]{0,80}\b(?:were|are)\b", first))
+    return bool(ENGLISH.plural_lead.match(first))
 
 
 def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
@@ -138,16 +99,16 @@ def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
         return "a list"
     if words.group_title.search(page.title):
         return f"the title names no single person: {page.title!r}"
-    if regex.search(r"\p{Lu}\p{Ll}+ (?:and|&) (?:the )?\p{Lu}\p{Ll}+", page.title.split(",")[0]):
+    if ENGLISH.title_of_two.search(page.title.split(",")[0]):
         return NON_PERSON_REASONS["several"]
-    if SHIP.match(page.title) or QUALIFIED_THING.search(page.title):
+    if ENGLISH.ship.match(page.title) or ENGLISH.qualified_thing.search(page.title):
         return NON_PERSON_REASONS["work"]
     if not subject.opening.end:
         return "no sentence says who it is"
     rows = {row.key.casefold() for box in page.infoboxes[:2] for row in box.rows}
-    if rows & CHARACTER_ROWS and not rows & {"born", "died"}:
+    if rows & ENGLISH.words["character_rows"] and not rows & {"born", "died"}:
         return NON_PERSON_REASONS["fiction"]
-    if rows & GROUP_ROWS and "members" in " ".join(rows):
+    if rows & ENGLISH.words["group_rows"] and "members" in " ".join(rows):
         return NON_PERSON_REASONS["several"]
     first = _first_sentence(page, subject)
     for kind, pattern in words.kinds:
@@ -156,7 +117,7 @@ def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
             kind in ("several", "work", "animal") and _said_of_person(first, found.start(), found.end(), words)
         ):
             continue
-        if kind != "myth" or _is_called_human(first, words) in ("", *HEROES):
+        if kind != "myth" or _is_called_human(first, words) in ENGLISH.words["heroes"] | {""}:
             return NON_PERSON_REASONS[kind]
     return ""
 

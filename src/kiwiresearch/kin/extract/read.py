@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from kiwiresearch.kin.extract.boxes import box_facts, qualifier_in
 from kiwiresearch.kin.extract.clauses import Clause, clauses_of
 from kiwiresearch.kin.extract.families import family_facts
-from kiwiresearch.kin.extract.lexicon import FamilyWords, Span, family_words, regex
-from kiwiresearch.kin.extract.life_dates import lead_facts, snippet_at
+from kiwiresearch.kin.extract.life_dates import lead_facts, link_target, snippet_at
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
+from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.people import judge_page
 from kiwiresearch.kin.extract.relations import Relation, read_born_to, read_child_of, read_role_of
 from kiwiresearch.kin.extract.relatives import (
@@ -21,6 +21,7 @@ from kiwiresearch.kin.extract.relatives import (
     read_siblings,
 )
 from kiwiresearch.kin.extract.subject import PageSubject, subject_of
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, family_words, regex
 from kiwiresearch.kin.names import PersonName, parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import Qualifier
@@ -29,14 +30,6 @@ from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
-MAIDEN = regex.compile(r"\((?:née|nee|born)\s+(\p{Lu}[\p{L}\p{M}'’\-]+)\)|\b(?:née|nee)\s+(\p{Lu}[\p{L}\p{M}'’\-]+)")
-NTH_OF = regex.compile(
-    r"\b(?:eldest|oldest|youngest|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|one)\s+"
-    r"(?:child\s+|son\s+|daughter\s+)?of\s+(?:the\s+)?(two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|\d{1,2})\s+"
-    r"(?:surviving\s+)?(children|sons|daughters|siblings)\b"
-)
-SUFFIX = regex.compile(r",?\s+(?:Jr|Sr|Junior|Senior)\b\.?")
 SIBLING_COUNT_WITHIN = 4_000
 """How far into a page 'the eldest of five children' is said of its subject."""
 
@@ -51,8 +44,8 @@ def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFac
 def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
     """'Jr.' implies a father of the same name, 'Sr.' a child."""
     name = parse_name(subject.name)
-    plain = SUFFIX.sub("", subject.name).strip()
-    if name.generation == "junior" and SUFFIX.search(subject.name):
+    plain = ENGLISH.suffix.sub("", subject.name).strip()
+    if name.generation == "junior" and ENGLISH.suffix.search(subject.name):
         yield Hypothesis(
             "parental_discovery",
             f"{subject.name} is a 'Jr.': a father may have borne the name {plain}.",
@@ -60,7 +53,7 @@ def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
             0.8,
             (f"{plain} Sr.", f"{plain} father"),
         )
-    if name.generation == "senior" and SUFFIX.search(subject.name):
+    if name.generation == "senior" and ENGLISH.suffix.search(subject.name):
         yield Hypothesis(
             "child_discovery",
             f"{subject.name} is a 'Sr.': a son may bear the name {plain}.",
@@ -73,7 +66,7 @@ def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
 def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
     """'née Knox' behind the subject's own name: the family she was born into."""
     head = page.text[subject.opening.start : min(subject.opening.end, subject.opening.start + 250)]
-    found = MAIDEN.search(head)
+    found = ENGLISH.born_name.search(head)
     given = parse_name(subject.name).given
     if found and given and subject.sex != "male":
         maiden = found[1] or found[2]
@@ -88,7 +81,7 @@ def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
 
 def _siblings(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
     """'the eldest of five children': brothers and sisters whom the page may not name."""
-    for found in NTH_OF.finditer(
+    for found in ENGLISH.nth_of.finditer(
         page.text, subject.opening.start, min(len(page.text), subject.opening.start + SIBLING_COUNT_WITHIN)
     ):
         start = max((at for at in page.sentences if at <= found.start()), default=found.start())
@@ -131,11 +124,8 @@ def _is_one(name: PersonName) -> bool:
 
 LEAD_CONFIDENCE = 0.7
 PROSE_CONFIDENCE = 0.6
-MARRIED_ON = regex.compile(r"\s*(?:\([^()]*\))?\s*(?:,[^,;.]{0,60},)?\s*(?:again\s+)?(?:on|in)\s+(?=[\p{Lu}\d])")
-OPENED_WITH_DATE = regex.compile(r"(?:In|On)\s+(?=[\p{Lu}\d])")
 
 CHILD_RULES = ("of the subject by name", "'had children' said of the subject", "'their children' of the couple")
-HIS_SON = regex.compile(r"(?:his|her) (?:son|daughter),? ", regex.IGNORECASE)
 Rule = Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]]
 RULES: tuple[Rule, ...] = (
     read_child_of,
@@ -150,10 +140,12 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def prose_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+def prose_facts(
+    page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, words: FamilyWords
+) -> Iterator[ExtractedFact]:
     """Relatives named in sentences about the subject, each once for each sentence."""
     wives: set[str] = set()
-    for clause in clauses_of(page, subject, words):
+    for clause in clauses:
         seen: set[tuple[str, int]] = set()
         said = [one for rule in RULES for one in rule(page.text, clause, subject, words)]
         for relation in (*said, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
@@ -184,7 +176,7 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
     given = {fold(word) for word in (*own.given, *parse_name(subject.name).given)}
     if relation.field == "child" and fold(name) in given and relation.rule.endswith(CHILD_RULES):
         return bool(
-            HIS_SON.fullmatch(page.text, relation.quote.start, relation.name.start)
+            ENGLISH.his_son.fullmatch(page.text, relation.quote.start, relation.name.start)
         )  # 'his eldest son Benjamin', on the page of Benjamin
     return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
 
@@ -214,7 +206,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords)
         LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
         qualifier=_qualifier(behind or before, words) or _claimed(page, clause, relation),
-        target=_target(page, relation.name),
+        target=link_target(page.links, relation.name),
         locator=_section(page, clause.start),
         rationale=relation.rule,
     )
@@ -227,34 +219,23 @@ def _qualifier(before: str, words: FamilyWords) -> Qualifier:
 
 
 def _claimed(page: PageDoc, clause: Clause, relation: Relation) -> Qualifier:
-    return "disputed" if CLAIMED.search(page.text, clause.start, relation.name.start) else ""
-
-
-CLAIMED = regex.compile(
-    r"\b(?:claim\w*|alleg\w+|rumou?r\w*|speculat\w+|suggest\w*|suppos\w+)\s+(?:\w+\s+)?that\b|"
-    r"\b(?:[Ss]ome|[Oo]ther|[Ll]ater)\s+(?:\w+\s+)?(?:accounts?|sources?|historians?|scholars?|authors?|people)\s+"
-    r"(?:say|claim|believe|think|hold|report|tell|maintain)s?\b"
-)
+    return "disputed" if ENGLISH.claimed.search(page.text, clause.start, relation.name.start) else ""
 
 
 def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
     """When they married: the date right behind the name, or the one that opens the sentence."""
     text, said = page.text, relation.quote
-    behind = MARRIED_ON.match(text, relation.name.end, clause.end)
+    behind = ENGLISH.married_on.match(text, relation.name.end, clause.end)
     if behind and "(" not in text[behind.end() : behind.end() + 4]:
         for dated in dates_in(text[behind.end() : clause.end], page.language)[:1]:
             if dated.start < 3 and not dated.when.lasts:
                 return dated.when, Span(said.start, max(said.end, behind.end() + dated.end))
-    opened = OPENED_WITH_DATE.match(text, clause.start, clause.end)
+    opened = ENGLISH.opened_with_date.match(text, clause.start, clause.end)
     if opened and "married" in relation.rule:
         for dated in dates_in(text[clause.start : said.start], page.language)[:1]:
             if dated.start <= opened.end() - clause.start + 1 and not dated.when.lasts:
                 return dated.when, Span(clause.start, said.end)
     return None, said
-
-
-def _target(page: PageDoc, span: Span) -> str:
-    return next((link.target for link in page.links if link.in_text and span.start <= link.start < span.end), "")
 
 
 def _section(page: PageDoc, at: int) -> str:
@@ -277,12 +258,13 @@ def read_person(page: PageDoc) -> PersonReading:
     if not told.is_person:
         return PersonReading(page.ref, page.title, is_person=False, why=told.why)
     sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
-    prose = tuple(prose_facts(page, subject, words))
+    clauses = tuple(clauses_of(page, subject, words))
+    prose = tuple(prose_facts(page, clauses, subject, words))
     spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
     facts = _once(
         (
             *sure,
-            *event_facts(page, subject, words, frozenset(fact.field for fact in sure)),
+            *event_facts(page, clauses, subject, frozenset(fact.field for fact in sure)),
             *(fact for fact in family_facts(page, subject, words) if not _heads(fact, spouses)),
             *prose,
         )

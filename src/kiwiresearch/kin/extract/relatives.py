@@ -4,39 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kiwiresearch.kin.extract.clauses import COUPLE, MARRIED, Clause
-from kiwiresearch.kin.extract.lexicon import CAP, MONTHS, NAME, FamilyWords, Match, Span, is_name, regex
+from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.name_lists import (
     BRACKET,
     FoundName,
+    Span,
     couple_after,
+    is_name,
     name_after,
     name_after_description,
     names_after,
     skip_occupation,
 )
 from kiwiresearch.kin.extract.relations import (
-    ADJECTIVE,
-    AND_KIN,
-    BLOCKS,
-    CHILD_BLOCKS,
-    CHILD_CUE,
-    CHILD_LINK,
-    CHILDREN,
-    CLOSED,
-    COORDINATED,
     GOES_ON,
-    HAD,
-    LINKS,
-    OWNED,
-    OWNED_FIELDS,
-    ROLE_SEX,
-    SIBLINGS,
     Relation,
     parent_relations,
     words_since_subject,
 )
 from kiwiresearch.kin.extract.subject import PageSubject
+from kiwiresearch.kin.language import ENGLISH, FamilyWords, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text.words import fold
 
@@ -45,18 +32,22 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
     owners = [*clause.owners]
     for owner in owners:
-        found = OWNED.match(text, owner.end, clause.end)
+        found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
         kind = found["kind"]
         if (kind == "wife" and subject.sex == "female") or (kind == "husband" and subject.sex == "male"):
             continue
         is_pronoun = text[owner.start : owner.end].lower() == subject.possessive
-        if is_pronoun and IN_OFFICE.search(text, clause.start, owner.start):
+        if is_pronoun and ENGLISH.in_office.search(text, clause.start, owner.start):
             continue
-        if OWNED_FIELDS[kind] == "spouse" and is_pronoun and CHILD_CUE.search(text, clause.start, owner.start):
+        if (
+            ENGLISH.owned_fields[kind] == "spouse"
+            and is_pronoun
+            and ENGLISH.child_cue.search(text, clause.start, owner.start)
+        ):
             continue  # 'son of A by his wife B': it is A's
-        link = LINKS.match(text, found.end(), clause.end)
+        link = ENGLISH.kin_link.match(text, found.end(), clause.end)
         if not link:
             continue
         if kind == "parents":
@@ -65,7 +56,7 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
                 yield from parent_relations(text, pair, Span(owner.start, pair[-1].span.end), "'his parents'")
             continue
         opens = owner.start == clause.start
-        if kind == "wife" and TOOK_AS.search(text, clause.start, owner.start):
+        if kind == "wife" and ENGLISH.took_as.search(text, clause.start, owner.start):
             taken = name_after(text, found.end(), clause.end, words, described=True)
             if taken:
                 yield _of_owner(kind, taken.span, owner)
@@ -73,8 +64,8 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
         told = list(_named_kin(text, clause, kind, link, words, opens=opens))
         yield from (_of_owner(kind, span, owner) for span in told)
         while told:
-            beside = AND_KIN.match(text, told[-1].end, clause.end)
-            link = LINKS.match(text, beside.end(), clause.end) if beside else None
+            beside = ENGLISH.and_kin.match(text, told[-1].end, clause.end)
+            link = ENGLISH.kin_link.match(text, beside.end(), clause.end) if beside else None
             if not beside or not link or not regex.fullmatch(r",?\s+", link[0]):
                 break
             told = list(_named_kin(text, clause, beside["kind"], link, words))
@@ -82,7 +73,7 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
-    return Relation(OWNED_FIELDS[kind], name, Span(owner.start, name.end), f"{kind!r} of the subject by name")
+    return Relation(ENGLISH.owned_fields[kind], name, Span(owner.start, name.end), f"{kind!r} of the subject by name")
 
 
 def _named_kin(
@@ -92,11 +83,11 @@ def _named_kin(
     many = kind in ("sons", "daughters", "children", "brothers", "sisters", "siblings")
     bare = not link[0].strip()
     at = link.end() if bare else skip_occupation(text, link.end(), clause.end, words)
-    owning = bare and not HANDED.search(text, clause.start, link.start())
+    owning = bare and not ENGLISH.handed.search(text, clause.start, link.start())
     names = (
         names_after(text, at, clause.end, words) if many else [name_after(text, at, clause.end, words, owning=owning)]
     )
-    if names == [None] and regex.search(r"\b(?:was|is)\s+$", link[0]):
+    if names == [None] and ENGLISH.was_before.search(link[0]):
         names = [name_after_description(text, at, clause.end, words)]
     for name in names:
         if not name or _is_people(text, link[0], name.span):
@@ -108,22 +99,9 @@ def _named_kin(
             yield name.span
 
 
-TOOK_AS = regex.compile(r"\b(?:took|taken|chose|had)\s+(?:\p{Ll}+\s+)?(?:as|for)\s+$")
-"""'he took as his third wife an old friend, Ann Hay'."""
-HANDED = regex.compile(
-    r"\b(?:sent|gave|lent|showed|read|offered|taught|told|brought|lends?|gives?)\s+(?:his|her)\s+[\p{Ll}\- ]+$"
-)
-"""'sent his brother Kant's works'."""
-IN_OFFICE = regex.compile(
-    r"\b(?:advis[eo]r|tutor|regent|servant|chaplain|physician|minister|secretary|governess|loyal|heir|successor)\s+"
-    r"(?:to|of|for)\s+$"
-)
-"""'Cranmer was an adviser to his son': the king's."""
-
-
 def _is_closed(text: str, name: Span, clause: Clause, *, bare: bool) -> bool:
     """Whether the name ends there; a single word behind 'was' may be part of something else: 'was English born'."""
-    if CLOSED.match(text, name.end, clause.end):
+    if ENGLISH.closes_name.match(text, name.end, clause.end):
         return True
     written = text[name.start : name.end]
     return bool(GOES_ON.match(text, name.end, clause.end)) and (bare or " " in written or bool(sex_of_name(written)))
@@ -133,7 +111,7 @@ def _is_people(text: str, link: str, name: Span) -> bool:
     """'his mother was Fante': a word that the page uses for a people or a language."""
     written = text[name.start : name.end]
     known = name_words()
-    if " " in written or not regex.search(r"\b(?:was|is|were|are)\b", link):
+    if " " in written or not ENGLISH.is_word.search(link):
         return False
     if fold(written) in known.male or fold(written) in known.female:
         return False
@@ -143,7 +121,7 @@ def _is_people(text: str, link: str, name: Span) -> bool:
 def read_apposition(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'Catherine Gordon, Byron's mother', 'Ernesto Guevara Lynch (Guevara's father)'."""
     for owner in clause.owners:
-        kin = OWNED.match(text, owner.end, clause.end)
+        kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         opened = regex.search(r"(?:,|\s\()\s*$", text[clause.start : owner.start])
         if (
             not kin
@@ -151,24 +129,21 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject, words: Fami
             or (text[owner.start : owner.end].lower() == subject.possessive and "(" not in opened[0])
         ):
             continue
-        if not regex.match(r"\s*(?:[.;()]|,(?!\s*\p{Lu})|and\s+(?:the|an?)\s|$)", text[kin.end() : clause.end]):
+        if not ENGLISH.apposition_end.match(text[kin.end() : clause.end]):
             continue
-        if ROLE_SEX.get(kin["kind"], "") == subject.sex and OWNED_FIELDS[kin["kind"]] == "spouse":
+        if ENGLISH.kin_sex.get(kin["kind"], "") == subject.sex and ENGLISH.owned_fields[kin["kind"]] == "spouse":
             continue
         end = clause.start + opened.start()
-        named = [one for one in NAME.finditer(text, clause.start, end) if one.end() == end]
+        named = [one for one in ENGLISH.name.finditer(text, clause.start, end) if one.end() == end]
         if not named or not is_name(named[-1][0], words) or kin["kind"].endswith(("s", "ren")):
             continue
         if " " not in named[-1][0] and not sex_of_name(named[-1][0]):
             continue  # 'Meanwhile, his wife'
         before = text[clause.start : named[-1].start()]
-        if (
-            regex.search(r"(?:\b(?:in|at|near|from|to|of|and|or|On|After|In|At)\s+|(?<!^In \d{4}),\s*)$", before)
-            or "," in named[-1][0]
-        ):
+        if ENGLISH.not_opening.search(before) or "," in named[-1][0]:
             continue
         yield Relation(
-            OWNED_FIELDS[kin["kind"]],
+            ENGLISH.owned_fields[kin["kind"]],
             Span(*named[-1].span()),
             Span(named[-1].start(), kin.end()),
             "a name and who that is",
@@ -177,12 +152,12 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject, words: Fami
 
 def read_children(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'they had two daughters, A and B', 'their children were A, B and C'."""
-    together = COUPLE.match(text, clause.start, clause.end)
+    together = ENGLISH.couple.match(text, clause.start, clause.end)
     if together and not clause.couple:
         return
     yield from _their_children(text, clause, subject, words)
     yield from _was_born(text, clause, words)
-    for had in HAD.finditer(text, clause.start, clause.end):
+    for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
         if regex.match(
             rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$",
@@ -196,23 +171,21 @@ def read_children(text: str, clause: Clause, subject: PageSubject, words: Family
 def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
     """'She died soon after giving birth to their son', on the page of the husband."""
     other = {"male": "She ", "female": "He "}.get(subject.sex, "they ")
-    if clause.couple and AS_THEY.fullmatch(before):
+    if clause.couple and ENGLISH.as_they.fullmatch(before):
         return True
-    return clause.referent == "subject" or (before.startswith(other) and not MARRIED.search(before))
-
-
-AS_THEY = regex.compile(r"(?:While|When|After|Where|As|Before|Once)\s+they\b[^;.]{0,60},\s+")
-"""'While they lived in Aue, their first son'."""
+    return clause.referent == "subject" or (before.startswith(other) and not ENGLISH.married.search(before))
 
 
 def _their_children(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
-    for their in THEIR_CHILDREN.finditer(text, clause.start, clause.end):
+    for their in ENGLISH.their_children.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
-        couple = clause.couple or (clause.anchors and MARRIED.search(before))
-        several = SEVERAL.search(before) and not OWN_CHILDREN.fullmatch(before)
+        couple = clause.couple or (clause.anchors and ENGLISH.married.search(before))
+        several = ENGLISH.several.search(before) and not ENGLISH.own_children.fullmatch(before)
         if not couple or (before and (not _is_of_couple(before, clause, subject) or several)):
             continue
-        link = A_SON.match(text, their.end(), clause.end) or LINKS.match(text, their.end(), clause.end)
+        link = ENGLISH.a_son.match(text, their.end(), clause.end) or ENGLISH.kin_link.match(
+            text, their.end(), clause.end
+        )
         start = link.end() if link else their.end()
         many = their["kind"] in ("sons", "daughters", "children") and not before.endswith("One of ")
         for name in (names_after if many else _first_of)(text, start, clause.end, words):
@@ -222,45 +195,27 @@ def _their_children(text: str, clause: Clause, subject: PageSubject, words: Fami
 
 def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
     """'A daughter, A, was born in Aue', 'B, their son, …', where the couple has been told of."""
-    born = CHILD_BORN.match(text, clause.start, clause.end) if clause.couple else None
+    born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.couple else None
     name = name_after(text, born.end(), clause.end, words) if born else None
-    if name and WAS_BORN.match(text, name.span.end, clause.end):
+    if name and ENGLISH.was_born.match(text, name.span.end, clause.end):
         yield Relation("child", name.span, Span(clause.start, name.span.end), "'their children' of the couple")
     first = name_after(text, clause.start, clause.end, words) if clause.couple else None
-    their = THEIR_CHILD.match(text, first.span.end, clause.end) if first else None
+    their = ENGLISH.their_child.match(text, first.span.end, clause.end) if first else None
     if first and their:
         yield Relation("child", first.span, Span(first.span.start, their.end() - 1), "'their children' of the couple")
-
-
-CHILD_BORN = regex.compile(
-    rf"(?:(?:In|On)\s+[^,;.]{{3,30}},\s+)?(?:An?|Another|One|The|Two|an?|another)\s+(?:{ADJECTIVE}\s+){{0,2}}"
-    r"(?:son|daughter|child),?\s+(?:named\s+)?"
-)
-WAS_BORN = regex.compile(r"\s*(?:\([^()]*\))?,?\s+(?:was|had been)\s+born\b|,\s+(?:born|followed|came)\b")
-THEIR_CHILD = regex.compile(rf",\s+their\s+(?:{ADJECTIVE}\s+){{0,2}}(?:son|daughter|child),")
-THEIR_CHILDREN = regex.compile(
-    rf"\b(?:[Tt]heir\s+|[Tt]he couple['’]s\s+|(?<=\band )(?=(?:son|daughter)\s+\p{{Lu}}))"
-    rf"(?:{ADJECTIVE}\s+){{0,3}}(?P<kind>sons?|daughters?|children|child)\b(?!-|['’])"
-)
-OWN_CHILDREN = regex.compile(r"(?:They|The couple) (?:have|had) [\p{Ll} ]+(?:sons|daughters|children),? and ")
-A_SON = regex.compile(r",\s+an?\s+(?:baby\s+)?(?:son|daughter|boy|girl),?\s+(?:named\s+)?(?=\p{Lu})")
-"""'Their second child, a son, John'."""
-SEVERAL = regex.compile(
-    rf"\b(?:parents|brothers|sisters|sons|children|daughters|twins|friends|people|wives)\b|{CAP}\s+and\s+{CAP}"
-)
 
 
 def read_children_borne(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'His wife bore him two sons, A and B'."""
     for owner in clause.owners:
-        bore = BORE.match(text, owner.end, clause.end)
+        bore = ENGLISH.bore.match(text, owner.end, clause.end)
         if bore:
             yield from _children_behind(text, clause, bore.end(), owner.start, words, subject)
     for anchor in clause.anchors:
-        if subject.sex == "male" and BORE_TO.search(text, clause.start, anchor.start):
+        if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
             yield from _children_behind(text, clause, anchor.end, clause.start, words)
-    him = BORE_HIM.search(text, clause.start, clause.end) if subject.sex == "male" else None
-    if him and (clause.couple or (clause.anchors and MARRIED.search(text, clause.start, him.start()))):
+    him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
+    if him and (clause.couple or (clause.anchors and ENGLISH.married.search(text, clause.start, him.start()))):
         yield from _children_behind(text, clause, him.end(), clause.start, words)
 
 
@@ -268,39 +223,23 @@ def read_children_of_wife(
     text: str, clause: Clause, subject: PageSubject, wives: frozenset[str], words: FamilyWords
 ) -> Iterator[Relation]:
     """'Ruth gave birth to two sons, A and B', where Ruth is known to be the wife, or the couple was just told of."""
-    bore = BY_NAME.match(text, clause.start, clause.end)
+    bore = ENGLISH.by_name.match(text, clause.start, clause.end)
     wed = clause.couple and subject.sex == "male"
     if bore and (bore["name"] in wives or (wed and sex_of_name(bore["name"]) == "female")):
         yield from _children_behind(text, clause, bore.end(), clause.start, words)
-
-
-GAVE_BIRTH = (
-    r"\s+(?:(?:also|later|then|soon|would|had|\p{Ll}+ly)\s+){0,2}"
-    r"(?:(?:gave|give|given) birth to|bore|borne)(?:\s+him)?\b"
-)
-BORE = regex.compile(
-    rf"\s+(?:{ADJECTIVE}\s+){{0,2}}(?:wife|queen|consort|mistress)(?:,?\s+{CAP}(?:\s+(?:of\s+)?{CAP})*,?)?{GAVE_BIRTH}"
-)
-BORE_HIM = regex.compile(r"\b(?:[Ss]he|who)\s+(?:(?:later|then|also|had)\s+)?(?:bore|gave|borne)\s+him\b")
-BORE_TO = regex.compile(r"\b(?:bore|gave|given|borne)\s+$")
-"""'she bore Carter two sons'."""
-BY_NAME = regex.compile(
-    r"(?:(?:In|On|After|Later|At|By|Soon|Eventually|Then)\b(?:[^;:.\p{Lu}]{0,40}?|[^;:.]{0,40},)\s+)?"
-    rf"(?P<name>{CAP})(?:\s+{CAP})*{GAVE_BIRTH}"
-)
 
 
 def _children_behind(
     text: str, clause: Clause, at: int, start: int, words: FamilyWords, subject: PageSubject | None = None
 ) -> Iterator[Relation]:
     """The names behind 'two sons, …' and 'a daughter, …'."""
-    for found in CHILDREN.finditer(text, at, clause.end):
+    for found in ENGLISH.some_child.finditer(text, at, clause.end):
         gap = BRACKET.sub(" ", text[at : found.start()])
         if regex.search(r"['’]s?\s+$", gap) or _of_spouse_alone(text[:at], gap, subject):
             continue
-        if HAD.search(gap) or (CHILD_BLOCKS.search(gap) and not gap.endswith(", and ")):
+        if ENGLISH.had_children.search(gap) or (ENGLISH.child_blocks.search(gap) and not gap.endswith(", and ")):
             return
-        link = CHILD_LINK.match(text, found.end(), clause.end)
+        link = ENGLISH.child_link.match(text, found.end(), clause.end)
         if not link:
             continue
         many = found["kind"].endswith(("s", "ren")) or link[0].rstrip().endswith(":")
@@ -314,7 +253,7 @@ def _children_behind(
 
 def _of_spouse_alone(before: str, gap: str, subject: PageSubject | None) -> bool:
     """'he raised her two children': hers, from before, unless he adopted them."""
-    whose = regex.search(r"\b(his|her)\s+$", gap)
+    whose = ENGLISH.his_or_her_before.search(gap)
     if not whose or not subject or before.endswith("adopted"):
         return False
     return bool(whose[1] != (subject.possessive or whose[1]))
@@ -327,56 +266,43 @@ def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[Found
 def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     """Where the subject, or the couple, stands that had the children; -1 where somebody else had."""
     if together >= 0 and (
-        (at - together < 60 and not _names_somebody(text[together:at])) or AND_THEN.search(text, together, at)
+        (at - together < 60 and not _names_somebody(text[together:at])) or ENGLISH.and_then.search(text, together, at)
     ):
         return clause.start
-    near = regex.search(r"(?:;|,|\band)\s*(they|the couple)\s+(?:\w+\s+)?$", text[clause.start : at], regex.IGNORECASE)
+    near = ENGLISH.they_before.search(text[clause.start : at])
     if near and clause.anchors and clause.referent == "subject":
         return clause.anchors[0].start
-    if clause.couple and clause.referent == "subject" and LATER_ON.fullmatch(text, clause.start, at):
+    if clause.couple and clause.referent == "subject" and ENGLISH.later_on.fullmatch(text, clause.start, at):
         return clause.start
     between = words_since_subject(text, clause, at, joint=True)
     if not between:
         return -1
-    if COORDINATED.fullmatch(JOINED.sub(" ", between[1])):
+    if ENGLISH.coordinated.fullmatch(ENGLISH.joined.sub(" ", between[1])):
         return between[0].start
-    if BLOCKS.search(regex.sub(r"\band (?:his|her) (?:\w+ )?(?:wife|husband)\b", "", between[1])):
+    if ENGLISH.blocks_kin.search(ENGLISH.and_spouse.sub("", between[1])):
         return -1
-    plain = regex.sub(
-        rf"^\s*and\s+(?:[\"“]?{CAP}[\"”]?\s*)+|\band (?:his|her) (?:\w+ )?(?:wife|husband)(?:,? {CAP}(?: {CAP})*)?",
+    plain = ENGLISH.and_spouse_named.sub(
         " ",
         between[1],
     )
-    return between[0].start if not regex.search(CAP, plain) and len(plain) < 60 else -1
-
-
-AND_THEN = regex.compile(
-    r"^[^;:.]*,? and (?:(?:as of|in|by|now|currently|together|later|then|eventually) ?(?:\d{4},? )?)?$|^[^;:.]*,\s+$"
-)
-"""'They married in Aue Cathedral and as of 2005'."""
-LATER_ON = regex.compile(r"[\p{Ll}\p{Lu}\d ,]{3,50}?\b(?:they|the couple)\s+(?:\w+\s+){0,2}")
-"""'Over the next ten years the couple would'."""
-JOINED = regex.compile(rf"^\s*and\s+(?:{CAP}\s+)+(?:were\s+|got\s+)?(?=married\b)")
+    return between[0].start if not ENGLISH.cap.search(plain) and len(plain) < 60 else -1
 
 
 def _names_somebody(between: str) -> bool:
-    return any(fold(word) not in MONTHS | MORE_MONTHS for word in regex.findall(CAP, between))
-
-
-MORE_MONTHS = frozenset({"march", "april", "may", "august"})
+    return any(fold(word) not in ENGLISH.words["months"] for word in ENGLISH.cap.findall(between))
 
 
 def read_siblings(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'She has an older half-sister, Ann', 'having one brother (Dane) and three sisters (Milka, Ann and Ruth)'."""
-    for had in regex.finditer(r"\b(?:had|has|having)\b", text, pos=clause.start, endpos=clause.end):
+    for had in ENGLISH.has_word.finditer(text, pos=clause.start, endpos=clause.end):
         start = _parent_before(text, clause, had.start(), -1)
         if start < 0:
             continue
-        for found in SIBLINGS.finditer(text, had.end(), clause.end):
-            gap = SIBLINGS.sub("", BRACKET.sub(" ", text[had.end() : found.start()]))
-            if CHILD_BLOCKS.search(gap) and not gap.endswith(", and "):
+        for found in ENGLISH.some_sibling.finditer(text, had.end(), clause.end):
+            gap = ENGLISH.some_sibling.sub("", BRACKET.sub(" ", text[had.end() : found.start()]))
+            if ENGLISH.child_blocks.search(gap) and not gap.endswith(", and "):
                 break
-            link = regex.compile(r"\s*[,:]\s+|\s*\(|\s+(?:named|called)\s+").match(text, found.end(), clause.end)
+            link = ENGLISH.sibling_link.match(text, found.end(), clause.end)
             if not link:
                 continue
             many = found["kind"].endswith("s")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from kiwiresearch.kin.extract.lexicon import MONTHS, Pattern, Span, regex
+from kiwiresearch.kin.extract.name_lists import Span
+from kiwiresearch.kin.language import ENGLISH, Match, Pattern, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
-from kiwiresearch.kin.tree import Sex
+from kiwiresearch.kin.tree import OPPOSITE_SEX, Sex
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
 
@@ -18,15 +19,8 @@ OPENINGS = 14
 NAME_WITHIN = 90
 PRONOUNS_WITHIN = 6_000
 QUALIFIED = regex.compile(r"\s*\([^()]*\)$")
-VERB = regex.compile(r"\b(?:was|is|were|are|became|ruled|reigned|served|has been)\b")
-SHE = regex.compile(r"\b(?:she|her|hers|herself)\b", regex.IGNORECASE)
-HE = regex.compile(r"\b(?:he|his|him|himself)\b", regex.IGNORECASE)
-IT = regex.compile(r"\b(?:it|its|they|their)\b", regex.IGNORECASE)
 SHORTEST = 20
-DATED = regex.compile(r"(?:(?!\b(?:was|is|were|are)\b)[^.()]){2,120}\([^.]{0,200}?\d{3,4}")
 KNOWN_WITHIN = 260
-KNOWN_AS = regex.compile(r"\b(?:known|called|remembered|referred to)\b[^.;]{0,60}?\b(?:as|initials|name)?\s*$")
-MAIDEN = regex.compile(r"\(\s*(?:née|nee)\s+(\p{Lu}[\p{L}\p{M}\-]+)")
 POSTNOMINAL = regex.compile(r",?\s+(?![IVXL]+\b)\p{Lu}{2,}\b.*$")
 DOMINANT = 2.0
 
@@ -64,6 +58,15 @@ class PageSubject:
         return _compiled(self.role_pattern)
 
     @property
+    def opposite(self) -> Sex:
+        return OPPOSITE_SEX[self.sex]
+
+    def opposite_opens(self, text: str, at: int = 0) -> Match | None:
+        """'She' or 'Her' at this place, on the page of a man."""
+        pronoun = {"male": ENGLISH.opens_with_she, "female": ENGLISH.opens_with_he}.get(self.sex)
+        return pronoun.match(text, at) if pronoun else None
+
+    @property
     def pronoun(self) -> str:
         return {"male": "he", "female": "she"}.get(self.sex, "")
 
@@ -82,7 +85,7 @@ def subject_of(page: PageDoc) -> PageSubject:
     tokens = _tokens(title) | _tokens(f"{parsed.given[0]} {parsed.surname}" if parsed.given else name)
     tokens |= {fold(alias) for alias in _aliases(page, head)}
     sex, told_at = _sex(page, opening, title)
-    maiden = MAIDEN.search(head, 0, KNOWN_WITHIN)
+    maiden = ENGLISH.maiden.search(head, 0, KNOWN_WITHIN)
     middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
     called = _mention_pattern(tokens, title, name, maiden[1] if maiden else "", middle)
     return PageSubject(name, sex, told_at, frozenset(tokens), called, _role_pattern(head), opening)
@@ -90,37 +93,24 @@ def subject_of(page: PageDoc) -> PageSubject:
 
 def _role_pattern(head: str) -> str:
     """What the first sentence calls the person, with an apostrophe behind it."""
-    told = IS_A.search(head)
-    nouns = sorted(set(NOUN.findall(told[0]))) if told else []
+    told = ENGLISH.is_a.search(head)
+    nouns = sorted(set(ENGLISH.noun.findall(told[0]))) if told else []
     return rf"\b[Tt]he (?i:{'|'.join(map(regex.escape, nouns)) or '(?!)'})['’]s"
-
-
-IS_A = regex.compile(r"\b(?:was|is)\s+(?:an?|the|one of the)\s+[^.;]{3,160}")
-NOUN = regex.compile(
-    r"\b(?:[Pp]resident|[Kk]ing|[Qq]ueen|[Ee]mperor|[Ee]mpress|[Tt]sar|[Pp]ope|poet|\p{Ll}+(?:er|or|ist|ian|man|woman))\b"
-)
 
 
 def _aliases(page: PageDoc, head: str) -> Iterator[str]:
     """The place of a peer, and the family name of who was born under another one, where the page calls them so."""
-    peer = PEERAGE.search(page.title) or LORDLY.search(page.title)
-    born = BORN_AS.search(head, 0, KNOWN_WITHIN)
+    peer = ENGLISH.peerage.search(page.title) or ENGLISH.lordly.search(page.title)
+    born = ENGLISH.born_as.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
-    called = CALLED_NAME.search(head, 0, KNOWN_WITHIN * 2)
+    called = ENGLISH.called_name.search(head, 0, KNOWN_WITHIN * 2)
     for found in (peer, born, double, called):
         if found and len(regex.findall(rf"(?<!-)\b{regex.escape(found[1])}\b", page.text)) >= OFTEN:
             yield found[1]
 
 
 OFTEN = 5
-CALLED_NAME = regex.compile(
-    r"\b(?:personal name|given name|real name|birth name|nicknamed|(?:usually|commonly|often) (?:known|called) as)"
-    r"(?:\s+was)?[:,]?\s+[\"“]?(\p{Lu}[\p{L}\p{M}\-]+)[\"”]?(?=\s*[,.;()])"
-)
 DOUBLE = regex.compile(r"\p{L}-(\p{Lu}\p{Ll}{2,})\b(?!-)")
-PEERAGE = regex.compile(r"\d(?:st|nd|rd|th) (?:Duke|Earl|Marquess|Viscount|Baron|Lord)(?: of)? (\p{Lu}[\p{L}\-]+)")
-LORDLY = regex.compile(r", (?:Lady|Lord|Baron|Baroness|Viscount|Viscountess) (\p{Lu}[\p{L}\-]+)$")
-BORN_AS = regex.compile(r"\bborn (?:\p{Lu}[\p{L}\-]+ ){1,5}(\p{Lu}[\p{L}\-]+)(?=\s*[(,;)])")
 
 
 def sentences_of(page: PageDoc) -> Iterator[SentenceSpan]:
@@ -155,16 +145,16 @@ def _opening(page: PageDoc, title: str) -> Span:
     for block in (*paragraphs[:OPENINGS], *rows[:OPENINGS]):
         text = page.text[block.start : block.end]
         named = wanted & {fold(word) for word in text[:NAME_WITHIN].split()} or _is_known_as(text, title)
-        if len(text) >= SHORTEST and named and VERB.search(text, 0, 700):
+        if len(text) >= SHORTEST and named and ENGLISH.lead_verb.search(text, 0, 700):
             found.append(Span(block.start, block.end))
-    dated = [span for span in found[:2] if DATED.match(page.text, span.start, span.end)]
+    dated = [span for span in found[:2] if ENGLISH.dated.match(page.text, span.start, span.end)]
     return (dated or found or [Span(0, 0)])[0]
 
 
 def _is_known_as(text: str, title: str) -> bool:
     """Whether the lead gives the title as the name that the person is known by."""
     at = text.find(title, 0, KNOWN_WITHIN)
-    return at > 0 and bool(KNOWN_AS.search(text, 0, at))
+    return at > 0 and bool(ENGLISH.known_by.search(text, 0, at))
 
 
 def _written_name(head: str, title: str) -> str:
@@ -173,7 +163,7 @@ def _written_name(head: str, title: str) -> str:
     if not found:
         return title
     written = found[0].strip(" ,")
-    cut = VERB.search(written)
+    cut = ENGLISH.lead_verb.search(written)
     written = written[: cut.start()].strip() if cut else written
     written = POSTNOMINAL.sub("", written) if not written.isupper() else written
     parsed = parse_name(written)
@@ -200,7 +190,9 @@ def _tokens(name: str) -> set[str]:
     own = [*parsed.given, *parsed.surname.split(), *parsed.patronymic.split()]
     particles = name_words().particles
     plain = {fold(word) for word in own}
-    return {word for word in plain if len(word) > 1 and word not in particles and word not in MONTHS}
+    return {
+        word for word in plain if len(word) > 1 and word not in particles and word not in ENGLISH.words["sure_months"]
+    }
 
 
 @lru_cache(maxsize=16)
@@ -226,25 +218,16 @@ def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middl
     junior = "" if regex.search(r"\b(?:Jr|Sr)\b", f"{title} {name}") else r"(?!,?\s+(?:Jr|Sr)\b)"
     inner = "".join(f"{word}|" for word in middle)
     return (
-        rf"(?<![\p{{L}}\-'’])(?:{CALLED_BY}\s+)?(?:(?:D[aei]|V[ao]n|Del|Du)\s+)?(?:(?:{own}|"
+        rf"(?<![\p{{L}}\-'’])(?:{ENGLISH.called_by.pattern}\s+)?(?:(?:D[aei]|V[ao]n|Del|Du)\s+)?(?:(?:{own}|"
         rf"{inner}\p{{Lu}}\.)\s+)*(?:{own}){after}(?!\s+[IVX]+\b)(?![\p{{L}}\-]){junior}{elder}"
-        rf"(?!\s+(?:of\s+)?(?!{MONTH})\p{{Lu}}\p{{Ll}})(?!\s+(?:de|du|von|van)\s+(?!(?:{inner}{own})\b)\p{{Lu}}\p{{Ll}})"
+        rf"(?!\s+(?:of\s+)?(?!{ENGLISH.month_or_suffix.pattern})\p{{Lu}}\p{{Ll}})(?!\s+(?:de|du|von|van)\s+(?!(?:{inner}{own})\b)\p{{Lu}}\p{{Ll}})"
     )
-
-
-CALLED_BY = (
-    r"(?:King|Queen|President|Sir|Lady|Lord|Prince|Princess|Emperor|Empress|Tsar|Young|The young|young|Dr\.?|Mrs?\.?|"
-    r"Miss|Saint|St\.?|Pope|General|Captain|Colonel|Archbishop|Bishop)"
-)
-
-
-MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jr|Sr|Was)\b"
 
 
 def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     """What the pronouns say, and the first sentence that says it."""
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
-    he, she = len(HE.findall(article)), len(SHE.findall(article))
+    he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
     sex: Sex = ""
     if he > DOMINANT * she:
         sex = "male"
@@ -252,11 +235,12 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
         sex = "female"
     else:
         first = article[:700]
-        he, she = len(HE.findall(first)), len(SHE.findall(first))
+        he, she = len(ENGLISH.he_words.findall(first)), len(ENGLISH.she_words.findall(first))
         sex = "male" if he > she else "female" if she > he else sex_of_name(title)
     if not sex:
         return "", Span(0, 0)
-    found = (HE if sex == "male" else SHE).search(page.text, opening.start, max(opening.end, opening.start + 2_000))
+    own = ENGLISH.he_words if sex == "male" else ENGLISH.she_words
+    found = own.search(page.text, opening.start, max(opening.end, opening.start + 2_000))
     if not found:
         return sex, Span(0, 0)
     start = max((s for s in page.sentences if s <= found.start()), default=found.start())
@@ -267,5 +251,5 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
 def speaks_of_person(page: PageDoc, opening: Span) -> bool:
     """Whether the first paragraphs speak of a he or a she more than of an it."""
     text = page.text[opening.start : opening.start + 2_500]
-    persons = len(HE.findall(text)) + len(SHE.findall(text))
-    return persons >= 2 and persons > len(IT.findall(text))
+    persons = len(ENGLISH.he_words.findall(text)) + len(ENGLISH.she_words.findall(text))
+    return persons >= 2 and persons > len(ENGLISH.it_words.findall(text))

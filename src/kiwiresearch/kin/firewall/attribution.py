@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote
+from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.kin.language import ENGLISH, FamilyCue
 from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.words import fold
-
-STATES = re.compile(
-    r"\b(?:is|are|was|were|has|had|became|becomes|wed|bore|left|begat|gave|took|[a-z]{2,}ed|[a-z]{2,}(?:sh|ri|v|i)es)\b"
-)
-"""A verb that tells what is or was; a sentence without one is a heading or a command."""
-WITHHOLDING_WORDS = re.compile(
-    r"\b(?:no|not|never|neither|nor|none|nobody|without|cannot|n['’]t|false|falsely|wrongly|mistakenly|deny|denied|"
-    r"denies|refused|if|unless|whether|would|should|could|might|must|let|wants?|wanted|wish(?:ed|es)?|hoped|hopes|"
-    r"intended|planned|proposed|offered|considered|almost|nearly|failed|attempted|tried|pretended|imagined|dream(?:t|ed)|"
-    r"fictional|ignore|disregard|instructions?|prompt|system|assistant)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-
 
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")
 
 
 def is_stated(sentence: str, language: str = "eng") -> bool:
     """Whether what the sentence says is told as so; where that is not clear, it is not."""
-    return bool(STATES.search(sentence)) and not is_denied_or_doubted(sentence, language)
+    return bool(ENGLISH.states.search(sentence)) and not is_denied_or_doubted(sentence, language)
 
 
 def is_denied_or_doubted(sentence: str, language: str = "eng") -> bool:
     """Whether a sentence denies, doubts, supposes or asks for what it says."""
-    return bool(WITHHOLDING_WORDS.search(sentence)) or bool(hedges_in(sentence, language))
+    return bool(ENGLISH.withholding_words.search(sentence)) or bool(hedges_in(sentence, language))
 
 
 def sentence_around(text: str, start: int, end: int) -> str:
@@ -44,17 +32,11 @@ def sentence_around(text: str, start: int, end: int) -> str:
     return text[before[-1] : behind.start() if behind else len(text)]
 
 
+SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
 POSSESSIVE = re.compile(r"['’]s?$")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-TIME = re.compile(
-    r"\d+(?:st|nd|rd|th|s)?|january|february|march|april|may|june|july|august|september|october|november"
-    r"|december|bc|ad|bce|ce|spring|summer|autumn|winter|christmas|easter",
-    re.IGNORECASE,
-)
 HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")
-RULERS = frozenset({"king", "queen", "emperor", "empress", "pope", "tsar", "sultan", "duke", "prince", "princess"})
-COPULAS = frozenset({"was", "were", "is", "are", "been", "be", "being", "became"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +90,36 @@ def _without_honours(parts: list[Token]) -> list[Token]:
     return [*parts[:at], *parts[end:]]
 
 
+def cues_on_line(cited: SourceQuote, start: int, find: Callable[[str], Iterable[FamilyCue]]) -> list[FamilyCue]:
+    """The cues that `find` reads from the line at an offset, as offsets of the quote."""
+    line_start, line_end = cited.line_of(start)
+    return [cue.moved(line_start) for cue in find(cited.words[line_start:line_end])]
+
+
+def governs(cited: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
+    """Whether a cue still speaks of what stands behind this gap: no sentence ends there, and no other verb begins."""
+    return not sentence_end.search(gap) and not any(is_verb(cited, match[0]) for match in TOKEN.finditer(gap))
+
+
+def is_verb(cited: SourceQuote, word: str) -> bool:
+    """Whether a word begins to tell something else: a known verb, or one in -ed."""
+    words, small = cited.table.words, word.lower()
+    if small in words["verbs"]:
+        return True
+    return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
+
+
 def can_name_subject(cited: SourceQuote, run: list[Token], *, is_first: bool = False) -> bool:
     """Whether a name can be the subject's: one says no more than the other, or the first words are the same.
 
     The name that opens a quote may have a number that the subject's has not.
     """
-    names = {word for part in run if part.is_name and not TIME.fullmatch(part.text) for word in part.bare.split()}
+    names = {
+        word
+        for part in run
+        if part.is_name and not ENGLISH.time_words.fullmatch(part.text)
+        for word in part.bare.split()
+    }
     words = cited.table.words
     names -= words["places"] | words["adjectives"] | words["auxiliaries"] | words["particles"]
     return any(_agrees(cited, names, own, is_first=is_first) for own in cited.name_sets)
@@ -169,8 +175,8 @@ def holder_violation(cited: SourceQuote, offset: int, *, is_verb: bool) -> Code 
     parts = tokens_before(cited, offset)
     words = cited.table.words
     skipped = words["auxiliaries"] | (frozenset() if is_verb else words["adjectives"])
-    while parts and (parts[-1].small in skipped or parts[-1].small in COPULAS):
-        is_verb |= parts[-1].small in COPULAS
+    while parts and (parts[-1].small in skipped or parts[-1].small in ENGLISH.words["copulas"]):
+        is_verb |= parts[-1].small in ENGLISH.words["copulas"]
         parts.pop()
     return _token_violation(cited, parts, is_verb=is_verb)
 
@@ -200,7 +206,7 @@ def _token_violation(cited: SourceQuote, parts: list[Token], *, is_verb: bool) -
 
 def _name_violation(cited: SourceQuote, parts: list[Token], signs: str, *, is_verb: bool) -> Code | None:
     run, before = trailing_name(cited, parts)
-    if not run or all(TIME.fullmatch(part.text) for part in run):
+    if not run or all(ENGLISH.time_words.fullmatch(part.text) for part in run):
         return _distant_holder_violation(cited, before) if is_verb else None
     if can_name_subject(cited, run, is_first=not before):
         return "HF_043" if _is_relative(cited, before) and not _is_known_so(cited, run) else None
@@ -217,7 +223,7 @@ def _name_violation(cited: SourceQuote, parts: list[Token], signs: str, *, is_ve
 
 def _is_ruler(run: list[Token], before: list[Token]) -> bool:
     """Whether somebody is told by an office alone: 'In 1612 the Emperor died'."""
-    return bool(before) and before[-1].small == "the" and all(part.small in RULERS for part in run)
+    return bool(before) and before[-1].small == "the" and all(part.small in ENGLISH.words["rulers"] for part in run)
 
 
 def _may_rule(cited: SourceQuote) -> bool:
@@ -237,7 +243,7 @@ def _is_place(cited: SourceQuote, before: list[Token]) -> bool:
     if before[-1].small == "of":
         return len(before) > 1 and before[-2].small not in cited.table.kin.kinds
     articles = ("the", "a", "an")
-    return before[-1].small in cited.table.words["places"] | COPULAS | {"as", "by", *articles}
+    return before[-1].small in cited.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
 
 
 def _distant_holder_violation(cited: SourceQuote, parts: list[Token]) -> Code | None:
@@ -246,7 +252,7 @@ def _distant_holder_violation(cited: SourceQuote, parts: list[Token]) -> Code | 
         own_at = max(at for at, part in enumerate(parts) if _names_subject(cited, part))
         relatives = (p for p in parts[own_at + 1 :] if cited.table.kin.kinds.get(p.small, "other") != "other")
         return "HF_043" if next(relatives, None) else None
-    names = [part for part in parts[1:] if part.is_name and not TIME.fullmatch(part.text)]
+    names = [part for part in parts[1:] if part.is_name and not ENGLISH.time_words.fullmatch(part.text)]
     has_kin = any(cited.table.kin.kinds.get(part.small, "other") != "other" for part in parts)
     return "HF_043" if has_kin or (names and any(part.text == "," for part in parts)) else None
 
@@ -301,13 +307,6 @@ def _is_own(cited: SourceQuote, part: Token) -> bool:
     return set(part.bare.split()) <= cited.own_names
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
-CLAUSE = re.compile(
-    r"[,;:()—–]|\b(?:and|but|when|while|who|whom|whose|which|where|after|before|because|since|until|although|though)\b",
-    re.IGNORECASE,
-)
-"""Where what was denied before it no longer is: 'he never went to school, and married Ann'."""
-OWNED = re.compile(r"\b(?:his|her|their|\w+['’]s?)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 FARTHEST = 400
 """No sentence is followed further than this."""
 
@@ -322,7 +321,7 @@ def statement_violation(cited: SourceQuote, cue: FamilyCue, start: int, end: int
     first, last = min(cue.start, start) + cited.start, max(cue.end, end) + cited.start
     head = _sentence_before(cited.text, first)
     inner = cited.text[min(cue.end, end) + cited.start : max(cue.start, start) + cited.start]
-    owned = OWNED.search(head)
+    owned = ENGLISH.check_owned.search(head)
     clause = head[_clause_start(head) :] if is_told else owned[0] if owned else ""
     said = BRACKETS.sub(" ", cited.words[cue.start : cue.end])
     near = f"{clause}{said} {BRACKETS.sub(' ', inner)}"
@@ -347,7 +346,7 @@ def _sentence_before(text: str, at: int) -> str:
 
 
 def _clause_start(head: str) -> int:
-    return max((found.end() for found in CLAUSE.finditer(head)), default=0)
+    return max((found.end() for found in ENGLISH.clause_start.finditer(head)), default=0)
 
 
 def _behind(cited: SourceQuote, at: int) -> Iterator[FamilyCue]:

@@ -34,7 +34,7 @@ def check(
 ) -> tuple[Violation, ...]:
     """What speaks against taking this for a fact of the subject; nothing if nothing does.
 
-    `text` is the source, `also` are other names of the subject, `urls` the addresses and
+    `text` is the source, `other_names` are more names of the subject, `urls` the addresses and
     paths that the source links to.
     Where `urls` is not given, targets are not checked; an address anywhere in the
     value must then stand in the source.

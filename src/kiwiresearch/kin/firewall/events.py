@@ -12,15 +12,19 @@ from kiwiresearch.kin.firewall.attribution import (
     TOKEN,
     Token,
     can_name_subject,
+    cues_on_line,
+    governs,
     holder_violation,
+    is_verb,
     leading_name,
     owner_violation,
     statement_violation,
     tokens_before,
     trailing_name,
 )
-from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote
+from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.kin.language import ENGLISH, FamilyCue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import fold
@@ -28,13 +32,8 @@ from kiwiresearch.text.words import fold
 RangeEnd = Literal["", "first", "last"]
 DateFit = Literal["same", "coarser", "finer", "no"]
 
-RANGE_SIGN = re.compile(r"\s*(?:[-–—‒−]|\b(?:to|until|till|or)\b)\s*")
-FEW_FIGURES = re.compile(r"\s*((?:c\.|ca\.|before|after)?\s*)(\d{2,3})\s*")
 CELL = re.compile(r"[^\t\n]+")
 BRACKET = re.compile(r"\([^()]*\)")
-EITHER = re.compile(r"\b(?:or|and)\b|/")
-"""What makes two dates alternatives of one event."""
-ERA = re.compile(r"\b(?:BC|BCE|AD|CE)\b\.?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,14 @@ def _moved(told: QuotedDate, by: int) -> QuotedDate:
 
 
 def _sides(bracket: str) -> Iterator[QuotedDate]:
-    for sign in RANGE_SIGN.finditer(bracket):
+    for sign in ENGLISH.range_sign.finditer(bracket):
         if sign[0].strip() == "or":
             continue
         start = max(bracket.rfind(stop, 0, sign.start()) for stop in "(;") + 1
         end = next((at for at, char in enumerate(bracket) if at >= sign.end() and char in ";)"), len(bracket))
         halves = bracket[start : sign.start()], bracket[sign.end() : end]
-        era = ERA.search(halves[1])
-        alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+        era = ENGLISH.check_era.search(halves[1])
+        alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
         yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(alone)[-1:])
         yield from (QuotedDate(sign.end() + one.start, end, one.when, "last") for one in _dates_of(halves[1])[:1])
 
@@ -89,7 +88,7 @@ def _sides(bracket: str) -> Iterator[QuotedDate]:
 def _dates_of(half: str) -> list[DateMention]:
     """The dates of one side of a dash; a number of three figures alone is a year there."""
     found = dates_in(half)
-    year = FEW_FIGURES.fullmatch(half)
+    year = ENGLISH.few_figures.fullmatch(half)
     return found or (
         [DateMention(0, len(half), one.when) for one in dates_in(f"{year[1]}AD {year[2]}")] if year else []
     )
@@ -97,11 +96,11 @@ def _dates_of(half: str) -> list[DateMention]:
 
 def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
     words = text[dated.start : dated.end]
-    if not dated.when.lasts or EITHER.search(words):
+    if not dated.when.lasts or ENGLISH.either.search(words):
         yield QuotedDate(dated.start, dated.end, dated.when)
     if not dated.when.lasts:
         return
-    for sign in RANGE_SIGN.finditer(words):
+    for sign in ENGLISH.range_sign.finditer(words):
         middle = dated.start + sign.start(), dated.start + sign.end()
         halves = words[: sign.start()], words[sign.end() :]
         if all(halves):
@@ -111,8 +110,8 @@ def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
 
 def _first(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
     """The first half on its own; an era behind the second half is that of the first as well."""
-    era = ERA.search(halves[1])
-    alone = f"{halves[0]} {era[0]}" if era and not ERA.search(halves[0]) else halves[0]
+    era = ENGLISH.check_era.search(halves[1])
+    alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
     yield from (dated.when for dated in dates_in(alone))
     if era and alone != halves[0] and era[0].upper().startswith(("AD", "CE")):
         yield from (dated.when for dated in dates_in(halves[0]))
@@ -149,8 +148,7 @@ def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
-DASH = re.compile(r"[–—‒−]|(?<=[\s\d])-|-(?=\s)|\s(?:to|until)\s")
+CLAUSE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
 LONGEST_ALIAS = 200
 COLUMNS = ("birth", "death")
 JUST_BEHIND = 16
@@ -220,24 +218,18 @@ def _bracketed(cited: SourceQuote, text: str) -> list[FamilyCue]:
 
 def _governing(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """The cue that a date or place stands with: the nearest before it with no other verb between, else just behind."""
+    cues = cues_on_line(cited, start, cited.table.events.found_in)
+    before = [cue for cue in cues if cue.end <= start]
+    if before and _reaches(cited, cited.words[before[-1].end : start]):
+        return before[-1]
     line_start, line_end = cited.line_of(start)
-    line = cited.words[line_start:line_end]
-    cues = cited.table.events.found_in(line)
-    at = start - line_start
-    before = [cue for cue in cues if cue.end <= at]
-    for cue in reversed(before):
-        if _reaches(cited, line[cue.end : at]):
-            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
-        break
-    behind = [cue for cue in cues if cue.start >= end - line_start]
-    if behind and not is_bracket_open(line, at):
-        cue = behind[0]
-        if cue.word in cited.table.words["nouns"]:
-            return None
-        gap = line[end - line_start : cue.start]
-        if not quoted_dates(gap) and not SENTENCE_END.search(gap) and _leads_up(cited, gap):
-            return FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
-    return None
+    behind = next((cue for cue in cues if cue.start >= end), None)
+    if behind is None or is_bracket_open(cited.words[line_start:line_end], start - line_start):
+        return None
+    gap = cited.words[end : behind.start]
+    if behind.word in cited.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
+        return None
+    return behind if _leads_up(cited, gap) else None
 
 
 def is_bracket_open(line: str, at: int) -> bool:
@@ -247,9 +239,7 @@ def is_bracket_open(line: str, at: int) -> bool:
 
 def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a cue still governs what stands behind this gap."""
-    if SENTENCE_END.search(gap) or gap.count(")") != gap.count("("):
-        return False
-    return not any(_is_verb(cited, match[0], auxiliaries=False) for match in TOKEN.finditer(gap))
+    return gap.count(")") == gap.count("(") and governs(cited, gap, CLAUSE_END)
 
 
 def _leads_up(cited: SourceQuote, gap: str) -> bool:
@@ -261,15 +251,6 @@ def _leads_up(cited: SourceQuote, gap: str) -> bool:
         if word[0].islower() and word.lower() not in small:
             return False
     return True
-
-
-def _is_verb(cited: SourceQuote, word: str, *, auxiliaries: bool) -> bool:
-    words, small = cited.table.words, word.lower()
-    if auxiliaries and small in words["auxiliaries"]:
-        return False
-    if small in words["verbs"]:
-        return True
-    return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
 def lifespan_part(cited: SourceQuote, start: int) -> str:
@@ -310,7 +291,7 @@ def _follows_name(cited: SourceQuote, opened: int, behind: str) -> bool:
     """Whether a bracket stands behind the subject's name, or behind one of which the next words say so."""
     parts = tokens_before(cited, opened)
     is_kin = (part.text in cited.table.kin.kinds for part in parts)
-    if any(is_kin) or any(_is_verb(cited, part.text, auxiliaries=False) for part in parts):
+    if any(is_kin) or any(is_verb(cited, part.text) for part in parts):
         return False
     run, before = trailing_name(cited, [part for part in parts if part.text != ","])
     if (
@@ -340,7 +321,7 @@ def _part_in(inside: str, at: int) -> str:
 def _middle(inside: str) -> int:
     """The dash of a lifespan: the first that has a date on each side."""
     told = quoted_dates(inside)
-    for dash in DASH.finditer(inside):
+    for dash in ENGLISH.check_dash.finditer(inside):
         has_before = any(one.end <= dash.start() + 1 for one in told)
         has_behind = any(one.start >= dash.end() - 1 for one in told)
         is_open = any(one.when.lasts and one.start < dash.start() < one.end for one in told)

@@ -3,91 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 
+from kiwiresearch.kin.language import ENGLISH, CueTable, cue_table
 from kiwiresearch.text.words import fold
-
-DATA = files("kiwiresearch.kin.firewall") / "data"
-INITIAL = re.compile(r"[A-Z]\.")
-LABEL_TAIL = re.compile(r"\s*(?:\((?:s|es|ren|details?|more)\)|:|\[.*?\])+\s*$")
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyCue:
-    """A word that was found, and what it stands for: `text[start:end]`."""
-
-    kind: str
-    start: int
-    end: int
-    word: str
-
-
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """Phrases by what they stand for, found all at once; of two at one place the longer wins."""
-
-    pattern: re.Pattern[str]
-    kinds: Mapping[str, str]
-
-    def found_in(self, text: str) -> list[FamilyCue]:
-        # 'M.' is an initial where 'm.' is a marriage.
-        matches = (match for match in self.pattern.finditer(text) if not INITIAL.fullmatch(match[0]))
-        return [FamilyCue(self.kinds[match[0].lower()], *match.span(), match[0].lower()) for match in matches]
-
-
-@dataclass(frozen=True, slots=True)
-class CueTable:
-    """The cue words of one language."""
-
-    labels: Mapping[str, frozenset[str]]
-    events: Phrases
-    kin: Phrases
-    ties: Phrases
-    unstated: Phrases
-    sexes: Mapping[str, str]
-    words: Mapping[str, frozenset[str]]
-
-    def label_kinds(self, label: str) -> frozenset[str]:
-        """What a row of this label tells; nothing if the label is not known."""
-        plain = " ".join(LABEL_TAIL.sub("", label).split()).lower()
-        return self.labels.get(plain, frozenset())
-
-
-@cache
-def cue_table(language: str = "eng") -> CueTable:
-    """The table of a language; English serves for those that have none."""
-    is_known = language.isascii() and language.isalpha() and (DATA / f"{language}.toml").is_file()
-    data = tomllib.loads((DATA / f"{language if is_known else 'eng'}.toml").read_text(encoding="utf-8"))
-    labels: dict[str, set[str]] = {}
-    for kind, phrases in data["labels"].items():
-        for phrase in phrases:
-            labels.setdefault(phrase, set()).add(kind)
-    return CueTable(
-        labels={label: frozenset(kinds) for label, kinds in labels.items()},
-        events=_phrases(data["events"]),
-        kin=_phrases(data["kin"]),
-        ties=_phrases(data["ties"]),
-        unstated=_phrases(data["unstated"]),
-        sexes={word: sex for sex, words in data["sexes"].items() for word in words},
-        words={kind: frozenset(words) for kind, words in data["words"].items()},
-    )
-
-
-def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:
-    kinds = {phrase: kind for kind, phrases in table.items() for phrase in phrases}
-    longest_first = sorted(kinds, key=lambda phrase: (-len(phrase), phrase))
-    return Phrases(re.compile("|".join(map(_whole_phrase, longest_first)), re.IGNORECASE), kinds)
-
-
-def _whole_phrase(phrase: str) -> str:
-    before = r"(?<![\w-])" if phrase[0].isalnum() else ""
-    behind = r"(?![\w-])" if phrase[-1].isalnum() else ""
-    return before + re.escape(phrase) + behind
-
 
 WORD = re.compile(r"[^\W_]+")
 LONGEST_ROW = 500
@@ -95,9 +16,7 @@ LONGEST_ROW = 500
 LONGEST_VALUE = 100
 LONGEST_HEADING = 70
 LONGEST_LEAD_IN = 160
-LEAD_IN = re.compile(r"(?:[:.]|\bincluded?|\bfollow\w*|\bwere|\bare)\s*:?\s*$")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
-LINE_START = re.compile(r"[\W\d_]*(?:[a-z]\)\s*)?(?:(?:HRH|HM|Prince|Princess|Lady|Lord|Sir|King|Queen|The|A)\s+)*")
 FAMILY_KINDS = frozenset({"father", "mother", "parent", "spouse", "partner", "child", "sibling", "relative"})
 MAX_LINES = 60
 """How far above a line its label is looked for."""
@@ -230,7 +149,7 @@ def kinds_of(label: RowLabel, cited: SourceQuote, offset: int) -> frozenset[str]
         return label.kinds
     at = cited.start + offset
     start, end = cited.text.rfind("\n", 0, at) + 1, cited.text.find("\n", at)
-    begins = LINE_START.fullmatch(cited.text, start, at)
+    begins = ENGLISH.line_start.fullmatch(cited.text, start, at)
     is_short = 0 <= end - start <= LONGEST_VALUE
     return label.kinds if begins or (is_short and not label.kinds & FAMILY_KINDS) else frozenset()
 
@@ -263,7 +182,7 @@ def _kinds_above(line: str, table: CueTable) -> frozenset[str]:
     if kinds:
         return kinds
     is_heading = len(line) <= LONGEST_HEADING and line.rstrip()[-1] not in ".,;"
-    if not is_heading and not LEAD_IN.search(line):
+    if not is_heading and not ENGLISH.lead_in.search(line):
         return frozenset()
     last = SENTENCE_END.split(line.rstrip())[-1]
     words = table.kin.found_in(last[-LONGEST_LEAD_IN:]) or table.kin.found_in(line[-LONGEST_LEAD_IN:])

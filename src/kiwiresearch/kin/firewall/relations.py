@@ -7,68 +7,61 @@ from collections.abc import Iterator
 
 from kiwiresearch.kin.firewall.attribution import (
     BRACKETS,
-    COPULAS,
+    SENTENCE_END,
     TOKEN,
     Token,
+    cues_on_line,
+    governs,
     holder_violation,
     is_other_sex,
     owner_violation,
     statement_violation,
     tokens_before,
 )
-from kiwiresearch.kin.firewall.quote import FamilyCue, SourceQuote, words_in
+from kiwiresearch.kin.firewall.quote import SourceQuote, words_in
 from kiwiresearch.kin.firewall.violations import Code
+from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
 from kiwiresearch.kin.names import sex_of_name
-from kiwiresearch.kin.tree import FieldName
+from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName, Sex
 from kiwiresearch.text.words import fold
 
-SOON = r"(?:(?:then|later|soon|also|again|would|had|were|got|was|\w+ly)\s+){0,3}"
-WED = re.compile(rf"\s+{SOON}(?:married|wed)\b(?:\s+(?P<whom>(?:[A-Z][\w.-]*\s*)+)(?!['’]))?")
-TOGETHER = re.compile(r"(?P<one>[\w.-]+)\s+and\s+$")
-MET = re.compile(
-    r"\b(?:met|introduced to|proposed to|in love with|engaged to|(?:relationship|affair) with|courted|courting|"
-    r"dating|dated)"
-    r"\s+(?:[a-z][\w-]*\s+){0,4}$"
-)
-THEY = re.compile(
-    rf"(?:[,;.]\s+|\band\s+)(?:[Tt]hey|[Tt]he (?:two|couple|pair))\s+{SOON}(?:married|wed)\b|"
-    rf"\band\s+{SOON}married\s+(?:her|him)\b"
-)
-WIFE = re.compile(
-    rf"(?:,?\s+who)?\s+{SOON}(?:become|became|was|is)\s+(?P<whose>[A-Z][\w.-]*)['’]s?\s+(?:\w+\s+)?(?:wife|husband)\b|"
-    r"[a-z\s]{0,30}\s+(?:became|was)\s+the\s+(?:[a-z]+\s+)?(?:wife|husband)\s+of\s+(?P<of>(?:[A-Z][\w.-]*\s*)+)"
-)
-MARRIAGE = re.compile(r"\b(?:marriage|wedding)\s+(?:of|between)\s+(?P<one>(?:[A-Z][\w.-]*\s+)+)(?:with|to|and)\s+$")
-WAS_TO = re.compile(
-    r"\b(?:(?P<whose>[Hh]is|[Hh]er|[A-Z][\w.-]*['’]s?)\s+(?:\w+\s+)?marriage,(?:[^,;]{1,40},\s+was)?|married,[^,;]{1,60},)"
-    r"\s+to\s+$"
-)
-"""'his first marriage, before 1295, was to Ruth', 'Carter was married, by arrangement, to Ruth'."""
 PRONOUNS = {"male": "he", "female": "she"}
 
 
 def marriage_cue(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
-    """The words behind a name that say that the subject and who bears it married; nothing if none do."""
+    """The words around a name that say that the subject and who bears it married; nothing if none do."""
     before, behind = cited.words[:start], cited.words[end:]
-    wed, both = WED.match(behind), TOGETHER.search(before)
-    if wed and ((both and _is_own(cited, both["one"])) or (wed["whom"] and _is_own(cited, wed["whom"]))):
-        return FamilyCue("spouse", end, end + wed.end(), "married")
-    of = MARRIAGE.search(before)
-    if of and _is_own(cited, of["one"]):
-        return FamilyCue("spouse", of.start(), of.end(), "marriage")
-    was_to = WAS_TO.search(before)
-    if was_to and _is_told_of_subject(cited, was_to):
-        return FamilyCue("spouse", was_to.start(), was_to.end(), "marriage")
-    wife = WIFE.match(behind)
-    if wife and _is_own(cited, wife["whose"] or wife["of"]):
-        return FamilyCue("spouse", end, end + wife.end(), "wife")
-    met, they = MET.search(before), THEY.search(behind)
+    weddings = (
+        (ENGLISH.wed, False, _names_one_side, "married"),
+        (ENGLISH.marriage_between, True, _is_marriage_of_subject, "marriage"),
+        (ENGLISH.was_to, True, _is_told_of_subject, "marriage"),
+        (ENGLISH.became_wife, False, _is_wife_of_subject, "wife"),
+    )
+    for phrase, is_before, is_of_subject, word in weddings:
+        found = phrase.search(before) if is_before else phrase.match(behind)
+        if found and is_of_subject(cited, found, before):
+            return FamilyCue("spouse", found.start(), found.end(), word).moved(0 if is_before else end)
+    met, they = ENGLISH.check_met.search(before), ENGLISH.they_wed.search(behind)
     if met and they and holder_violation(cited, met.start(), is_verb=True) is None:
-        return FamilyCue("spouse", end + they.start(), end + they.end(), "married")
+        return FamilyCue("spouse", they.start(), they.end(), "married").moved(end)
     return None
 
 
-def _is_told_of_subject(cited: SourceQuote, was_to: re.Match[str]) -> bool:
+def _names_one_side(cited: SourceQuote, found: Match, before: str) -> bool:
+    """'Carter and A married', 'A married Carter'."""
+    both = ENGLISH.and_before.search(before)
+    return bool((both and _is_own(cited, both["one"])) or (found["whom"] and _is_own(cited, found["whom"])))
+
+
+def _is_marriage_of_subject(cited: SourceQuote, found: Match, _: str) -> bool:
+    return _is_own(cited, found["one"])
+
+
+def _is_wife_of_subject(cited: SourceQuote, found: Match, _: str) -> bool:
+    return _is_own(cited, found["whose"] or found["of"])
+
+
+def _is_told_of_subject(cited: SourceQuote, was_to: Match, _: str) -> bool:
     whose = was_to["whose"]
     if whose and whose.lower() not in ("his", "her"):
         return _is_own(cited, re.sub(r"['’]s?$", "", whose))
@@ -83,30 +76,9 @@ def _is_own(cited: SourceQuote, written: str) -> bool:
     return words == [PRONOUNS.get(cited.sex, "")] or (bool(words) and set(words) <= cited.own_names)
 
 
-SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s")
-APPOSITION = re.compile(r",\s+(?:an?|the|who|whose|later|then)\b[^,;:]*(?=,\s+and\s)")
-"""'born to A, an officer who …, and B': what stands between the commas says nothing of B."""
-BORN_TO = re.compile(r"\bborn\b(?P<gap>(?:[^;:]|(?<=\d):(?=\d))*?[\s,])to\s+(?=(?:[a-z-]+\s+){0,4}(?:[A-Z]|$))")
-WHOM = re.compile(
-    r",?\s*whom\s+(?P<who>[\w ]{2,30}?)\s+(?:\w+ly\s+|later\s+|then\s+|had\s+)*(?:married|wed|divorced)\b"
-)
 INVERSE = {"father": "child", "mother": "child", "parent": "child", "child": "parent"}
 """Of whom one is the father, that is a child; the other ties are the same from both sides."""
-OF = re.compile(
-    r"\s*(?:and (?:heir|heiress|successor|widow|namesake)\s+)?(?:of|to(?! reach| survive))\b", re.IGNORECASE
-)
-BEHIND = re.compile(
-    r"[\s,]*[(,]?\s*(?:who\s+)?(?:(?:was|is|were|became|being)\s+)?(?:(?P<whose>his|her|their|my|(?P<named>[\w.-]+)['’]s?)\s+|the\s+)?$",
-    re.IGNORECASE,
-)
-COPULA = re.compile(
-    r"^(?:,\s+(?:an?|who|from|daughter|son)\b[^,;:.]{1,60},(?=\s+(?:was|is)\b))?"
-    r"[\s,:]*(?:(?:whom they|was|were|is|are|included|include|being|named|called|became)\b[\s,:]*){0,2}",
-    re.IGNORECASE,
-)
 NOTE = re.compile(r"[^\n(]{0,40}\(([^)\n]*)\)")
-AND_NAME = re.compile(r"\s*(?:\([^()]*\))?,?\s+and\s+([A-Z][\w-]+(?: [A-Z][\w.-]+)*)")
-OPPOSITE = {"male": "female", "female": "male"}
 LONGEST_BEHIND = 60
 SEVERITY = ("HF_041", "HF_045", "HF_043", "HF_042", "HF_027", "HF_028")
 """Of several places where a name stands, the one that comes nearest to a proof is told."""
@@ -131,7 +103,9 @@ def _is_subject(cited: SourceQuote, value: str) -> bool:
 
 def _is_namesake(cited: SourceQuote, value: str) -> bool:
     """Whether the quote gives a relative the subject's own name: 'his father, also named Isaac Newton'."""
-    firsts = (next(_cues_before(cited, start), None) for start, _ in cited.spans(value) if not cited.kinds_at(start))
+    firsts = (
+        next(iter(_cues_before(cited, start)), None) for start, _ in cited.spans(value) if not cited.kinds_at(start)
+    )
     return any(cue and (not _is_tie(cited, cue) or cue.word == "born to") for cue in firsts)
 
 
@@ -173,7 +147,7 @@ def _in_prose(cited: SourceQuote, field: FieldName, start: int, end: int) -> Cod
         return (
             statement_violation(cited, behind, start, end, is_told=True) if field in _widened(behind.kind) else "HF_042"
         )
-    cues = list(_cues_before(cited, start))
+    cues = _cues_before(cited, start)
     if not cues:
         return "HF_041"
     cue = _governing(cited, cues, start)
@@ -203,30 +177,32 @@ def _governing(cited: SourceQuote, cues: list[FamilyCue], start: int) -> FamilyC
         before.kind == "spouse"
         and _is_tie(cited, before)
         and not _is_inverted(cited, cue)
-        and not re.search(r",|\band\b", between)
+        and not ENGLISH.comma_or_and.search(between)
     ):
         return before if _reaches(cited, between) else cue
     return cue
 
 
-def _cues_before(cited: SourceQuote, start: int) -> Iterator[FamilyCue]:
+def _cues_before(cited: SourceQuote, start: int) -> list[FamilyCue]:
     """The words of kinship before a name on its line, nearest first; of overlapping ones the longer."""
-    line_start, line_end = cited.line_of(start)
-    line = APPOSITION.sub(lambda found: " " * len(found[0]), cited.words[line_start:line_end])[: start - line_start]
-    line = BRACKETS.sub(lambda found: " " * len(found[0]), line)
+    at = start - cited.line_of(start)[0]
+    return sorted(cues_on_line(cited, start, lambda line: _kin_cues(cited, line, at)), key=lambda cue: -cue.end)
+
+
+def _kin_cues(cited: SourceQuote, line: str, end: int) -> list[FamilyCue]:
+    line = BRACKETS.sub(_blank, ENGLISH.check_apposition.sub(_blank, line)[:end])
     ties = [*cited.table.ties.found_in(line), *_born_to(cited, line)]
-    kin = [
-        cue
-        for cue in cited.table.kin.found_in(line)
-        if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties)
-    ]
-    for cue in sorted([*ties, *kin], key=lambda cue: -cue.end):
-        yield FamilyCue(cue.kind, cue.start + line_start, cue.end + line_start, cue.word)
+    kin = cited.table.kin.found_in(line)
+    return [*ties, *(cue for cue in kin if not any(tie.start <= cue.start and cue.end <= tie.end for tie in ties))]
+
+
+def _blank(found: Match) -> str:
+    return " " * len(found[0])
 
 
 def _born_to(cited: SourceQuote, line: str) -> Iterator[FamilyCue]:
     """'born in Kiel on 1 May 1800 to Ann': the birth, and then whom to."""
-    for found in BORN_TO.finditer(line):
+    for found in ENGLISH.check_born_to.finditer(line):
         if found["gap"].strip() and _reaches(cited, found["gap"]):
             yield FamilyCue("parent", found.start(), found.end(), "born to")
 
@@ -237,7 +213,7 @@ def _is_tie(cited: SourceQuote, cue: FamilyCue) -> bool:
 
 def _is_inverted(cited: SourceQuote, cue: FamilyCue) -> bool:
     """Whether the cue is told of its holder: 'father of Y'; else it is told of the name behind: 'his father Y'."""
-    return not _is_tie(cited, cue) and bool(OF.match(cited.words, cue.end))
+    return not _is_tie(cited, cue) and bool(ENGLISH.kin_of.match(cited.words, cue.end))
 
 
 def _told_by(cited: SourceQuote, cue: FamilyCue, start: int, end: int) -> frozenset[str]:
@@ -250,19 +226,19 @@ def _told_by(cited: SourceQuote, cue: FamilyCue, start: int, end: int) -> frozen
 def _by_order(cited: SourceQuote, start: int, end: int, first: int) -> frozenset[str]:
     """Of two parents the first is the father, unless a name or title of either tells otherwise."""
     gap = cited.words[first:start]
-    halves = re.split(r"\band\b|\bby\b|\n", gap.strip())
+    halves = ENGLISH.parents_split.split(gap.strip())
     own = sex_of_name(cited.words[start:end]) or _sex_of(cited, re.split(r",", halves[-1])[-1])
     if not own and len(halves) > 1:
         other = re.sub(r"\(.*?\)|^(?:\s*[a-z-]+\b)+", " ", halves[0]).strip()
-        own = OPPOSITE.get(_sex_of(cited, other) or sex_of_name(other), "")
-    elif not own and (behind := AND_NAME.match(cited.text, cited.start + end)):
-        own = OPPOSITE.get(sex_of_name(behind[1]), "")
+        own = OPPOSITE_SEX[_sex_of(cited, other) or sex_of_name(other)]
+    elif not own and (behind := ENGLISH.and_parent.match(cited.text, cited.start + end)):
+        own = OPPOSITE_SEX[sex_of_name(behind[1])]
     if not own:
         own = "female" if len(halves) > 1 else "male"
     return _widened("father" if own == "male" else "mother")
 
 
-def _sex_of(cited: SourceQuote, words: str) -> str:
+def _sex_of(cited: SourceQuote, words: str) -> Sex:
     """The sex that a title or a pronoun tells."""
     found = (cited.table.sexes.get(match[0].lower(), "") for match in TOKEN.finditer(words))
     return next((sex for sex in found if sex), "")
@@ -280,7 +256,7 @@ def _second_parent(cited: SourceQuote, cues: list[FamilyCue], start: int) -> fro
     wife, child = cues[0], cues[1]
     is_child = child.kind == "parent" or (child.kind == "child" and _is_inverted(cited, child))
     between = cited.words[child.end : wife.start]
-    linked = re.search(r"(?:\band|\bby|\bwith|,)\s+(?:of\s+)?(?:his|her|the)\s+[\w\s-]*$", between)
+    linked = ENGLISH.and_his_wife.search(between)
     if not is_child or not linked or not _reaches(cited, cited.words[child.end : start]):
         return frozenset()
     return _widened("father" if cited.table.sexes.get(wife.word) == "male" else "mother")
@@ -288,7 +264,7 @@ def _second_parent(cited: SourceQuote, cues: list[FamilyCue], start: int) -> fro
 
 def _wrong_holder(cited: SourceQuote, cue: FamilyCue) -> Code | None:
     if _is_tie(cited, cue):
-        children = re.search(r"(?:child|children|sons?|daughters?)\s+$", cited.words[: cue.start])
+        children = ENGLISH.children_before.search(cited.words[: cue.start])
         if cue.kind == "parent" and children:
             return holder_violation(cited, children.start(), is_verb=False)
         return holder_violation(cited, cue.start, is_verb=True)
@@ -306,14 +282,14 @@ def _is_object(cited: SourceQuote, parts: list[Token]) -> bool:
     """Whether something is done to who follows: 'he killed the son of Y', but 'he was called the son of Y'."""
     last = parts[-1]
     is_verb = last.text[0].islower() and last.small.endswith("ed") and last.small not in cited.table.words["no_verbs"]
-    return is_verb and not any(part.small in COPULAS for part in parts[-4:-1])
+    return is_verb and not any(part.small in ENGLISH.words["copulas"] for part in parts[-4:-1])
 
 
 def _cue_behind(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
     """A word of kinship behind a name: 'Robert, his father', 'Robert (father)', 'Robert was the father of Charles'."""
     _, line_end = cited.line_of(start)
     text = cited.words[end : min(line_end, end + LONGEST_BEHIND)]
-    whom = WHOM.match(text)
+    whom = ENGLISH.check_whom.match(text)
     if whom and (whom["who"] in ("he", "she") or whom["who"].split()[-1].lower() in cited.own_names):
         return FamilyCue("spouse", end, end + whom.end(), "married")
     for cue in cited.table.kin.found_in(text)[:1]:
@@ -323,10 +299,10 @@ def _cue_behind(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
         lead = text[: cue.start]
         while (words := lead.split()) and words[-1].lower() in adjectives:
             lead = lead[: lead.rstrip().rfind(words[-1])]
-        found = BEHIND.fullmatch(lead)
+        found = ENGLISH.kin_behind.fullmatch(lead)
         if not found or (found["named"] and fold(found["named"]) not in cited.own_names):
             return None
-        if OF.match(text, cue.end):
+        if ENGLISH.kin_of.match(text, cue.end):
             return cue if _of_subject(cited, text[cue.end :]) else None
         if re.match(r"\s*,?\s*[A-Z]", text[cue.end :]):
             return None  # 'his wife Ann, his son Tom'
@@ -336,22 +312,12 @@ def _cue_behind(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
 
 
 def _of_subject(cited: SourceQuote, text: str) -> bool:
-    behind = TOKEN.findall(OF.sub("", text, count=1))
+    behind = TOKEN.findall(ENGLISH.kin_of.sub("", text, count=1))
     return bool(behind) and (behind[0].lower() in ("him", "her") or behind[0].lower() in cited.own_names)
 
 
 def _reaches(cited: SourceQuote, gap: str) -> bool:
     """Whether a word of kinship still speaks of the name behind this gap."""
-    rest = BRACKETS.sub(" ", COPULA.sub("", gap, count=1))
-    rest = APPOSITION.sub(" ", rest + " ")
-    if SENTENCE_END.search(rest):
-        return False
-    rest = re.split(r"[;:]", rest)[-1]
-    words = cited.table.words
-    for match in TOKEN.finditer(rest):
-        small = match[0].lower()
-        if small in words["verbs"]:
-            return False
-        if match[0][0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]:
-            return False
-    return True
+    rest = BRACKETS.sub(" ", ENGLISH.kin_copula.sub("", gap, count=1))
+    rest = ENGLISH.check_apposition.sub(" ", rest + " ")
+    return not SENTENCE_END.search(rest) and governs(cited, re.split(r"[;:]", rest)[-1])

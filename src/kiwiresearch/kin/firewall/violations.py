@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from kiwiresearch.kin.tree import Fact, FieldName, Person
-from kiwiresearch.text.words import fold
+from kiwiresearch.kin.tree import FieldName
 
 Code = Literal[
     "HF_001", "HF_002", "HF_006", "HF_007", "HF_008", "HF_011", "HF_012", "HF_013", "HF_014", "HF_015",
@@ -146,62 +145,6 @@ class VerifierOut(Contract):
     @property
     def unverified_fields(self) -> tuple[FieldResult, ...]:
         return tuple(one for one in self.verification_results if one.status != "Verified")
-
-
-def lost_values(before: Iterable[Fact], after: Iterable[Fact]) -> tuple[Violation, ...]:
-    """Check 10: every value that stood before a write stands after it, with all its evidence."""
-    kept = {fact.id: fact for fact in after}
-    missing = []
-    for fact in sorted(before, key=lambda one: one.id):
-        now = kept.get(fact.id)
-        same = now and (now.person, now.field, now.value, now.when) == (fact.person, fact.field, fact.value, fact.when)
-        if not now or not same or not {one.id for one in fact.evidence} <= {one.id for one in now.evidence}:
-            missing.append(violation("HF_046", f"{fact.field} {fact.value}"))
-    return tuple(missing)
-
-
-def unlabelled_hypotheses(hypotheses: Iterable[object]) -> tuple[Violation, ...]:
-    """Check 6: whatever a model infers says of itself that it is no fact; saying nothing is not enough."""
-    found = []
-    for one in hypotheses:
-        label = one.get("is_fact") if isinstance(one, dict) else getattr(one, "is_fact", None)
-        text = str(one.get("text", "") if isinstance(one, dict) else getattr(one, "text", ""))
-        if label is not False:
-            found.append(violation("HF_027" if label is None else "HF_026", text[:50]))
-    return tuple(found)
-
-
-def living_people_named(words: str, persons: Iterable[Person]) -> tuple[Violation, ...]:
-    """Check 12: names and days of birth of people who live, or may live, in words that leave the program."""
-    folded = f" {fold(words)} "
-    found = []
-    for person in sorted(persons, key=lambda one: one.id):
-        if person.living == "deceased":
-            continue
-        told = [person.name, *person.names, *_days_of(person)]
-        if any(said and f" {fold(said)} " in folded for said in told):
-            found.append(violation("HF_052", person.id))
-    return tuple(found)
-
-
-def _days_of(person: Person) -> tuple[str, ...]:
-    exact = person.birth if person.birth and person.birth.precision == "day" else None
-    return (exact.words(), exact.edtf()) if exact else ()
-
-
-HALLUCINATION_CHECKS = (
-    "Every verified field has non-null citation_snippet",
-    "citation_snippet appears verbatim in raw_text",
-    "Date values match patterns found in source text",
-    "Person names appear in source text",
-    "Place names appear in source text",
-    "All inferences are marked is_fact=false",
-    "Confidence scores are between 0.0 and 1.0",
-    "All URLs in output exist in input",
-    "Relationship claims cite specific evidence",
-    "Conflicting claims are preserved, not overwritten",
-)
-"""What a reply is held to; `check` holds each value to it, and does so within its own quote."""
 
 
 def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:

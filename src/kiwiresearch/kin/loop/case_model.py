@@ -157,7 +157,7 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
     facts = record.facts
     page = record.fetched.page
     if page is not None:
-        residue = read_missing_fields(page, record.read, model)
+        residue = read_missing_fields(page, record.read, model, check)
         facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in residue.facts))
         notes += [f"not taken: {one.reason}" for one in residue.refused]
         notes += [residue.note] if residue.note else []

@@ -105,10 +105,10 @@ def _canonical_first(store: CaseStore, one: PersonId, other: PersonId) -> tuple[
 
 
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
-    """What cannot be is disputed, and stays."""
+    """Dispute the facts and relationships that cannot be right; they stay in the case."""
     known = {fact.id: fact.status for fact in tree.facts} | {tie.id: tie.status for tie in tree.relationships}
     for doubt in find_implausible(tree):
-        for identity in doubt.facts:
+        for identity in (*doubt.facts, *doubt.relationships):
             if known.get(identity) not in (None, "disputed"):
                 store.set_status(identity, "disputed", doubt.sentence)
 

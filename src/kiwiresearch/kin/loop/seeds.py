@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kiwiresearch.errors import BadUsage, NothingFound
+from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
 from kiwiresearch.kin.names import name_words, parse_name, token_similarity
 from kiwiresearch.kin.report.labels import year_phrase
@@ -152,9 +153,6 @@ def _near_fits(name: str, candidates: Sequence[SeedCandidate]) -> list[SeedCandi
 
 def _candidates(pages: Iterable[tuple[Fetched, str]], meant: TypedName) -> list[SeedCandidate]:
     """Pages with a word of the name where pages have names; each is read once."""
-    # Its patterns take long to build: a server that reads no family does without.
-    from kiwiresearch.kin.extract.read import read_person
-
     found: dict[str, SeedCandidate] = {}
     for fetched, alias in pages:
         page = fetched.page

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
-from kiwiresearch.kin.firewall.check import check, check_relative
+from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.firewall.check import SURE, check, check_relative
 from kiwiresearch.kin.firewall.violations import Contradiction, FieldResult, HypothesisOut, VerifierOut, Violation
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.sources.books import BookSource
@@ -27,10 +28,6 @@ RELIABILITY: Mapping[Method, float] = {
     "user": 0.80,
 }
 """How far a value is trusted by where it stands; an encyclopedia is written from other books, whatever it says."""
-
-VERIFIED_FROM = 0.6
-"""What a rule is less sure of waits for a second source."""
-
 
 SINGLE_VALUED: tuple[FieldName, ...] = ("birth_date", "death_date", "father", "mother")
 MAX_CONTRACT_TEXT = 400
@@ -71,9 +68,6 @@ class CheckedRecord:
 
 def check_record(fetched: Fetched) -> CheckedRecord | None:
     """Read a record and check all that was read in it; None where it has nothing to read."""
-    # Its patterns take long to build: a server that reads no family does without.
-    from kiwiresearch.kin.extract.read import read_person
-
     read = fetched.read or (read_person(fetched.page) if fetched.page else None)
     if read is None:
         return None
@@ -100,7 +94,7 @@ def _assess(
         for one in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
-    status: Status = "verified" if fact.confidence >= VERIFIED_FROM else "unverified"
+    status: Status = "verified" if fact.confidence >= SURE else "unverified"
     return CheckedFact(fact, status, confidence, reliability, details=told)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
-from kiwiresearch.kin.tree import FieldName, LivingStatus, Person, PersonId, Qualifier, Relationship, Status, Tree
+from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
 from kiwiresearch.text.dates.calendar import day_at
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -22,7 +22,6 @@ MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 MAX_TIES_AWAY = 24
 """How many ties a date reaches over; a date further away says nothing of use, and a wrong tie nothing at all."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
-NOT_BY_BIRTH: frozenset[Qualifier] = frozenset({"adoptive", "step", "foster"})
 OPEN_END_DAY = 10**14
 """A day past this is no day: the end of an open range."""
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
 from kiwiresearch.kin.resolve.profile import FILE_PREFIX, Profile, sounds, years_of
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import DISCARDED, PersonId, Tree
 
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
@@ -37,7 +37,7 @@ class Vetoes:
         self._direct_ties = {
             ordered_pair(tie.first, tie.second): tie.kind
             for tie in tree.relationships
-            if tie.kind != "parent_of" and tie.status not in ("rejected", "hypothesis", "superseded")
+            if tie.kind != "parent_of" and tie.status not in DISCARDED
         }
         self._ancestors: dict[PersonId, frozenset[PersonId]] = {}
 

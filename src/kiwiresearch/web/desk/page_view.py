@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.claims.language import has_claim_tables
-from kiwiresearch.kin.extract.lexicon import family_words
 from kiwiresearch.kin.extract.people import judge_page
 from kiwiresearch.kin.extract.subject import subject_of
+from kiwiresearch.kin.language import family_words
 from kiwiresearch.page.display import CLAIM_ID
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import read_page

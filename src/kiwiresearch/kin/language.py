@@ -1,0 +1,229 @@
+"""The words and patterns by which family research reads a language, from `data/eng.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+import regex  # type: ignore[import-untyped]
+
+from kiwiresearch.kin.tree import FieldName, Qualifier, Sex
+from kiwiresearch.text.words import fold
+
+Pattern = re.Pattern[str]
+Match = re.Match[str]
+
+__all__ = ["Match", "Pattern", "regex"]
+
+DATA = files("kiwiresearch.kin") / "data"
+PLACEHOLDER = re.compile(r"\{([a-z][a-z_]+)\}")
+LINE_BREAK = re.compile(r"^\s+|\n\s*")
+INITIAL = re.compile(r"[A-Z]\.")
+PLURAL = regex.compile(r"\(\w{1,3}\)|[\[(]\d+[\])]|[:*†]")
+NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
+
+
+@cache
+def language_data(language: str) -> Mapping[str, Any] | None:
+    """The file of a language (ISO 639-3); None where there is none."""
+    file = DATA / f"{language}.toml"
+    if not (language.isascii() and language.isalpha() and file.is_file()):
+        return None
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+class Language:
+    """The patterns of a language by name (`ENGLISH.married.search(text)`), each compiled when it is first used."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+
+    @cached_property
+    def _data(self) -> Mapping[str, Any]:
+        return language_data(self._language) or {}
+
+    def __getattr__(self, name: str) -> Pattern:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        compiled: Pattern = regex.compile(self._source(name))
+        setattr(self, name, compiled)
+        return compiled
+
+    def __getitem__(self, name: str) -> Pattern:
+        """The pattern that a table of rules names."""
+        pattern: Pattern = getattr(self, name)
+        return pattern
+
+    def _source(self, name: str) -> str:
+        """A pattern with the classes and patterns that it refers to filled in."""
+        text = self._data["classes"].get(name) or self._data["patterns"][name]
+        return PLACEHOLDER.sub(lambda found: self._source(found[1]), LINE_BREAK.sub("", text))
+
+    @cached_property
+    def words(self) -> Mapping[str, frozenset[str]]:
+        """Sets of words by name."""
+        return {name: frozenset(words) for name, words in self._data["words"].items()}
+
+    @cached_property
+    def kin_sex(self) -> Mapping[str, Sex]:
+        """The sex that a noun for a relative tells."""
+        return _by_word(self._data["kin_sex"])
+
+    @cached_property
+    def owned_fields(self) -> Mapping[str, FieldName]:
+        """The field that 'his NOUN, A' gives A."""
+        return _by_word(self._data["owned"])
+
+    @cached_property
+    def role_of_fields(self) -> Mapping[str, FieldName]:
+        """The field that 'the NOUN of A' gives A."""
+        return _by_word(self._data["role_of"])
+
+
+def _by_word(table: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    return {word: kind for kind, words in table.items() for word in words}
+
+
+ENGLISH = Language("eng")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyWords:
+    """Labels, cues and rejects of one language."""
+
+    labels: dict[str, str]
+    """From a folded label to the kind of row it names."""
+    notes: dict[str, str]
+    """From '(father)' behind a name to the field."""
+    qualifiers: tuple[tuple[Qualifier, Pattern], ...]
+    begun: Pattern
+    ended: Pattern
+    divorced: Pattern
+    nobody: frozenset[str]
+    places: frozenset[str]
+    kinds: tuple[tuple[str, Pattern], ...]
+    """Kinds of pages that are about nobody."""
+    group_title: Pattern
+    human: Pattern
+    sections: dict[str, Pattern]
+
+
+@cache
+def family_words(language: str) -> FamilyWords | None:
+    """The words of a language; None where there are none, so that only figures can be read."""
+    data = language_data(language)
+    if data is None:
+        return None
+    people = data["people"]
+    human = "|".join(sorted(people["human"].replace("_", " ").split(), key=len, reverse=True))
+    return FamilyWords(
+        labels={**_by_word(data["labels"]), **_by_word(data["read_labels"])},
+        notes=_inverted(data["notes"]),
+        qualifiers=tuple((name, _word(text)) for name, text in data["qualifiers"].items()),
+        begun=_word(data["marriage"]["begun"]),
+        ended=_word(data["marriage"]["ended"]),
+        divorced=_word(data["marriage"]["divorced"]),
+        nobody=frozenset(data["rejects"]["nobody"].split()),
+        places=frozenset(fold(word) for word in data["rejects"]["places"].split() if "_" not in word),
+        kinds=tuple((name, regex.compile(people[name], regex.IGNORECASE)) for name in NON_PERSON_KINDS),
+        group_title=regex.compile(people["group_title"], regex.IGNORECASE),
+        human=regex.compile(rf"\b(?:{human})s?\b", regex.IGNORECASE),
+        sections={name: regex.compile(text, regex.IGNORECASE) for name, text in data["sections"].items()},
+    )
+
+
+def _inverted(table: dict[str, str]) -> dict[str, str]:
+    return {word: kind for kind, words in table.items() for word in words.split("|")}
+
+
+def _word(text: str) -> Pattern:
+    compiled: Pattern = regex.compile(rf"(?<!\w)(?:{text})(?!\w)", regex.IGNORECASE)
+    return compiled
+
+
+def label_kind(key: str, words: FamilyWords) -> str:
+    """What a row of this label tells: 'birth', 'spouse', …; empty if nothing about the family."""
+    plain = fold(PLURAL.sub("", key))
+    return words.labels.get(plain, "") or words.labels.get(plain.removesuffix("s"), "")
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyCue:
+    """A word that was found, and what it stands for: `text[start:end]`."""
+
+    kind: str
+    start: int
+    end: int
+    word: str
+
+    def moved(self, by: int) -> FamilyCue:
+        return FamilyCue(self.kind, self.start + by, self.end + by, self.word)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Phrases by what they stand for, found all at once; of two at one place the longer wins."""
+
+    pattern: re.Pattern[str]
+    kinds: Mapping[str, str]
+
+    def found_in(self, text: str) -> list[FamilyCue]:
+        # 'M.' is an initial where 'm.' is a marriage.
+        matches = (match for match in self.pattern.finditer(text) if not INITIAL.fullmatch(match[0]))
+        return [FamilyCue(self.kinds[match[0].lower()], *match.span(), match[0].lower()) for match in matches]
+
+
+@dataclass(frozen=True, slots=True)
+class CueTable:
+    """The cue words of one language by which quotes are checked."""
+
+    labels: Mapping[str, frozenset[str]]
+    events: Phrases
+    kin: Phrases
+    ties: Phrases
+    unstated: Phrases
+    sexes: Mapping[str, Sex]
+    words: Mapping[str, frozenset[str]]
+
+    def label_kinds(self, label: str) -> frozenset[str]:
+        """What a row of this label tells; nothing if the label is not known."""
+        plain = " ".join(ENGLISH.label_tail.sub("", label).split()).lower()
+        return self.labels.get(plain, frozenset())
+
+
+@cache
+def cue_table(language: str = "eng") -> CueTable:
+    """The table of a language; English serves for those that have none."""
+    whole = language_data(language) or language_data("eng") or {}
+    data = whole["check"]
+    labels: dict[str, set[str]] = {}
+    for table in (whole["labels"], data["labels"]):
+        for kind, phrases in table.items():
+            for phrase in phrases:
+                labels.setdefault(phrase, set()).add(kind)
+    return CueTable(
+        labels={label: frozenset(kinds) for label, kinds in labels.items()},
+        events=_phrases(data["events"]),
+        kin=_phrases(data["kin"]),
+        ties=_phrases(data["ties"]),
+        unstated=_phrases(data["unstated"]),
+        sexes=_by_word(data["sexes"]),
+        words={kind: frozenset(words) for kind, words in data["words"].items()},
+    )
+
+
+def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:
+    kinds = _by_word(table)
+    longest_first = sorted(kinds, key=lambda phrase: (-len(phrase), phrase))
+    return Phrases(re.compile("|".join(map(_whole_phrase, longest_first)), re.IGNORECASE), kinds)
+
+
+def _whole_phrase(phrase: str) -> str:
+    before = r"(?<![\w-])" if phrase[0].isalnum() else ""
+    behind = r"(?![\w-])" if phrase[-1].isalnum() else ""
+    return before + re.escape(phrase) + behind
