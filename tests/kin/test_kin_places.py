@@ -142,7 +142,7 @@ def test_whoever_lost_the_line_writes_nothing_more(postgres_server: Callable[[],
     with CaseStore.open(where, now, alone_s=0.0) as first:
         first.add_person("a", "Ann")
         with psycopg.connect(where, autocommit=True) as connection:
-            connection.execute("SELECT pg_terminate_backend(%s)", [first._db._backend])
+            connection.execute("SELECT pg_terminate_backend(%s)", [first._db._database._holder])
         assert list(first.tree().persons) == ["a"]
         with CaseStore.open(where, now, alone_s=0.0) as second:
             second.add_person("c", "Cid")

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, inspect, text
-from tests.kin.cases import NOW, TEXT, a_source, now, said
+from sqlalchemy import inspect, text
+from tests.kin.cases import NOW, TEXT, a_source, engine_of, now, said
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import CaseLocation
 from kiwiresearch.kin.store.values import (
     CachedResponse,
     CachedRobots,
@@ -42,8 +41,7 @@ SEED = {
 
 
 def columns(where: str, sql: str) -> list[dict[str, Any]]:
-    place = CaseLocation.of(where)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(where)
     with engine.connect() as connection:
         found = [dict(row) for row in connection.execute(text(sql)).mappings()]
     engine.dispose()
@@ -62,8 +60,7 @@ def ann(case: CaseStore) -> str:
 
 def test_every_field_of_the_seed_is_a_column_of_its_name(case: CaseStore, case_url: str) -> None:
     """Tables and columns are called as the data model calls them (R311, R313, R322, R323, R324, R325, R326, R327)."""
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     found = {name: {column["name"] for column in inspect(engine).get_columns(name)} for name in SEED}
     engine.dispose()
     missing = {name: set(fields.split()) - found[name] for name, fields in SEED.items()}
@@ -139,8 +136,7 @@ def test_the_same_words_twice_are_one_claim(case: CaseStore, ann: str) -> None:
 def test_rows_that_others_rest_on_cannot_be_changed(case: CaseStore, case_url: str, ann: str) -> None:
     """The database itself refuses to change a value or to delete evidence."""
     case.assert_fact("ann", said("birth_date", "12 May 1850"), ann)
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     for sql in (
         "UPDATE assertion SET field_value = '{}'",
         "DELETE FROM assertion",

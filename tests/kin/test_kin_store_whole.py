@@ -6,12 +6,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
-from tests.kin.cases import a_source, now, said
+from sqlalchemy import text
+from tests.kin.cases import a_source, engine_of, now, said
 
 from kiwiresearch.errors import RunDamaged
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import CaseLocation
 
 TABLES = ("assertion", "evidence_claim", "person", "relationship")
 
@@ -32,10 +31,9 @@ def family(case: CaseStore) -> CaseStore:
 
 def touched(case_url: str, *statements: str) -> None:
     """Change rows as somebody would who owns the database: without its triggers."""
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     with engine.begin() as connection:
-        if place.path:
+        if engine.dialect.name == "sqlite":
             for row in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
                 connection.execute(text(f"DROP TRIGGER {row.name}"))
         else:
@@ -88,7 +86,7 @@ def test_a_statement_that_was_removed_is_missed(family: CaseStore, case_url: str
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("DELETE FROM alembic_version", "of which version"),
+        ("DELETE FROM case_format", "of which version"),
         ("DELETE FROM research_case", "a row of it is missing"),
         ("DROP TABLE audit_head", "a table of it is missing"),
         ("UPDATE research_case SET settings = '{'", "is not what it wrote"),

@@ -31,7 +31,7 @@ from kiwiresearch.kin.store import integrity
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.location import CaseSchemas
-from kiwiresearch.kin.store.tables import AuditHeadRow, table
+from kiwiresearch.kin.store.tables import AUDIT_HEAD
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
@@ -275,7 +275,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
 
     def lossy(source: CaseDatabase, target: CaseDatabase) -> None:
         copied(source, target)
-        target.run(delete(table(AuditHeadRow)))
+        target.run(delete(AUDIT_HEAD))
 
     Case.empty(here / "cases/ann", CaseSettings()).close()
     assert "The settings name no store." in kiwi("kin", "move", "ann")[2]

@@ -214,7 +214,7 @@ def _check_audit(store: Store, head: str, *, json: bool) -> None:
     end = store.audit.head()  # before the proof, which covers it then
     broken = store.audit.check(head)
     if json:
-        row, why = (broken.seq, broken.why) if broken else (None, "")
+        row, why = (broken.seq, broken.text) if broken else (None, "")
         output.document({"holds": broken is None, "row": row, "why": why, "head": end})
     elif broken is None:
         print("The audit is whole: every row is as it was written.")
@@ -223,7 +223,7 @@ def _check_audit(store: Store, head: str, *, json: bool) -> None:
         return
     if not json:
         raise KiwiError(
-            f"The audit does not hold at row {broken.seq}: {broken.why}.",
+            f"The audit does not hold at row {broken.seq}: {broken.text}.",
             remedy="Compare the store with a copy of before.",
         )
     raise typer.Exit(1)

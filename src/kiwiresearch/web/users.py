@@ -250,7 +250,7 @@ def _add_audit(routes: APIRouter, house: Accounts) -> None:
         kept = house.require_audit()
         end = kept.head()  # before the proof, which covers it then
         broken = kept.check(head.strip())
-        row, why = (broken.seq, broken.why) if broken else (None, "")
+        row, why = (broken.seq, broken.text) if broken else (None, "")
         return Json({"holds": broken is None, "row": row, "why": why, "head": end})
 
 

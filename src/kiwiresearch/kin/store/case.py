@@ -24,7 +24,6 @@ from kiwiresearch.kin.store import records as people
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.queues import Item, ItemStatus, QueueName
 from kiwiresearch.kin.store.values import (
-    AuditProblem,
     CachedResponse,
     CachedRobots,
     CannotLink,
@@ -47,9 +46,8 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
-
-BUSY_S = 30.0
-"""How long a write waits for another process to end its own."""
+from kiwiresearch.store.audit import AuditProblem
+from kiwiresearch.store.database import BUSY_S
 
 
 class CaseStore:

@@ -14,12 +14,11 @@ from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import canonical_id, living_of
 from kiwiresearch.kin.store.tables import (
-    AssertionRow,
-    CannotLinkRow,
-    MergeClusterRow,
-    PersonRow,
-    RelationshipRow,
-    table,
+    ASSERTION,
+    CANNOT_LINK,
+    MERGE_CLUSTER,
+    PERSON,
+    RELATIONSHIP,
 )
 from kiwiresearch.kin.store.values import CannotLink, MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
@@ -46,14 +45,14 @@ def merge(db: CaseDatabase, canonical: PersonId, other: PersonId, reasons: Merge
             raise BadUsage(f"{canonical!r} and {other!r} are one person already.")
         if not again:
             _check_allowed(db, kept, gone)
-        seq = db.run(select(func.coalesce(func.max(MergeClusterRow.seq), 0) + 1)).scalar_one()
+        seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
         cluster = row_id("merge", kept, gone, str(seq))
         undo = [
             *_move_facts(db, gone, kept),
             *_move_relationships(db, gone, kept),
             ["person", gone, "merged_into_id", None, kept],
         ]
-        db.run(update(table(PersonRow)).where(PersonRow.id == gone).values(merged_into_id=kept))
+        db.run(update(PERSON).where(PERSON.c.id == gone).values(merged_into_id=kept))
         db.merged_into = None
         row = {
             "id": cluster,
@@ -72,7 +71,7 @@ def merge(db: CaseDatabase, canonical: PersonId, other: PersonId, reasons: Merge
             "created_at": db.now(),
             "reverted_at": "",
         }
-        db.run(insert(table(MergeClusterRow)).values(row))
+        db.run(insert(MERGE_CLUSTER).values(row))
         db.changed_people |= {kept, gone}
         told = {"ids": [kept, gone], "rationale": reasons.rationale, "score": reasons.score}
         audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=told)
@@ -93,10 +92,10 @@ def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
 
 
 def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
-    rows = AssertionRow
-    mine = (rows.entity_id == gone, rows.entity_type == "person")
-    moved = list(db.run(select(rows.id).where(*mine).order_by(rows.id)).scalars())
-    db.run(update(table(rows)).where(*mine).values(entity_id=kept))
+    rows = ASSERTION
+    mine = (rows.c.entity_id == gone, rows.c.entity_type == "person")
+    moved = list(db.run(select(rows.c.id).where(*mine).order_by(rows.c.id)).scalars())
+    db.run(update(rows).where(*mine).values(entity_id=kept))
     return [["assertion", identity, "entity_id", gone, kept] for identity in moved]
 
 
@@ -104,7 +103,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     """A tie between the two is left as it is: no person is tied to itself, and it is shadowed from now on."""
     moved: list[list[Any]] = []
     for here, there in (("person1_id", "person2_id"), ("person2_id", "person1_id")):
-        ties = table(RelationshipRow)
+        ties = RELATIONSHIP
         mine = (ties.c[here] == gone, ties.c[there] != kept)
         found = list(db.run(select(ties.c.id).where(*mine).order_by(ties.c.id)).scalars())
         db.run(update(ties).where(*mine).values({here: kept}))
@@ -114,7 +113,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
 
 def merges(db: CaseDatabase) -> tuple[MergeCluster, ...]:
     with db.reading():
-        rows = db.rows(select(table(MergeClusterRow)).order_by(MergeClusterRow.seq))
+        rows = db.rows(select(MERGE_CLUSTER).order_by(MERGE_CLUSTER.c.seq))
     return tuple(
         MergeCluster(**{**{name: row[name] for name in row if name != "undo"}, "member_ids": tuple(row["member_ids"])})
         for row in rows
@@ -122,9 +121,9 @@ def merges(db: CaseDatabase) -> tuple[MergeCluster, ...]:
 
 
 def cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
-    rows = CannotLinkRow
+    rows = CANNOT_LINK
     with db.reading(settled=False):
-        found = db.run(select(table(rows)).order_by(rows.first_id, rows.second_id)).all()
+        found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
     return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
@@ -135,29 +134,29 @@ def forbid_link(db: CaseDatabase, first: PersonId, second: PersonId, reason: str
         canonical_id(db, first), canonical_id(db, second)
         low, high = sorted((first, second))
         row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
-        if db.insert_new(CannotLinkRow, row):
+        if db.insert_new(CANNOT_LINK, row):
             audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
 
 
 def allow_link(db: CaseDatabase, first: PersonId, second: PersonId, why: str) -> None:
     low, high = sorted((first, second))
-    mine = CannotLinkRow.first_id == low, CannotLinkRow.second_id == high
+    mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
     with db.writing():
-        if not db.run(delete(table(CannotLinkRow)).where(*mine)).rowcount:
+        if not db.run(delete(CANNOT_LINK).where(*mine)).rowcount:
             raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
         told = {"ids": [low, high], "why": why}
         audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=told)
 
 
-UNDO_TABLES = {"assertion": table(AssertionRow), "relationship": table(RelationshipRow), "person": table(PersonRow)}
+UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
 Row = Mapping[str, Any]
 
 
 def unmerge(db: CaseDatabase, cluster: str, why: str, *, cascade: bool) -> tuple[str, ...]:
     with db.writing():
         wanted = _merge_to_undo(db, cluster)
-        rows = MergeClusterRow
-        after = select(table(rows)).where(rows.seq > wanted["seq"], rows.state == "merged").order_by(rows.seq)
+        rows = MERGE_CLUSTER
+        after = select(rows).where(rows.c.seq > wanted["seq"], rows.c.state == "merged").order_by(rows.c.seq)
         later = _dependent_merges(wanted, db.rows(after))
         if later and not cascade:
             raise BadUsage(
@@ -175,7 +174,7 @@ def unmerge(db: CaseDatabase, cluster: str, why: str, *, cascade: bool) -> tuple
 
 
 def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row:
-    rows = db.rows(select(table(MergeClusterRow)).where(MergeClusterRow.id == cluster))
+    rows = db.rows(select(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == cluster))
     if not rows:
         raise BadUsage(f"There is no merge {cluster!r}.", remedy="'kiwiresearch kin merges' shows them all.")
     if rows[0]["state"] != "merged":
@@ -214,7 +213,7 @@ def _undo(db: CaseDatabase, row: Row, why: str) -> None:
                 remedy="Nothing was changed. Take the case from a backup.",
             )
     done = {"state": "reverted", "reverted_at": db.now()}
-    db.run(update(table(MergeClusterRow)).where(MergeClusterRow.id == row["id"]).values(done))
+    db.run(update(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == row["id"]).values(done))
     db.merged_into = None
     db.changed_people |= {kept, gone}
     told = {"ids": [kept, gone], "why": why}

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.tables import QueueItemRow, table
+from kiwiresearch.kin.store.tables import QUEUE_ITEM
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.text.words import fold
 
@@ -108,7 +108,7 @@ COLUMN_FIELDS: frozenset[str] = frozenset(QueueItem.__dataclass_fields__)
 
 RETRIES = 3
 ABANDONED = "whoever worked on it never came back"
-ROWS = QueueItemRow
+ROWS = QUEUE_ITEM
 
 
 def push(db: CaseDatabase, queue: QueueName, item: Item) -> bool:
@@ -130,21 +130,21 @@ def push(db: CaseDatabase, queue: QueueName, item: Item) -> bool:
 
 
 def lease(db: CaseDatabase, queue: QueueName, worker: str, seconds: float) -> Item | None:
-    with db.short_write():
+    with db.writing():
         now = to_utc_text(db.now())
-        _expire_leases(db, ROWS.lease_until <= now)
-        due = and_(ROWS.status == "pending", ROWS.not_before <= now)
-        best = select(ROWS.id).where(ROWS.queue == queue, due).order_by(ROWS.priority.desc(), ROWS.id)
+        _expire_leases(db, ROWS.c.lease_until <= now)
+        due = and_(ROWS.c.status == "pending", ROWS.c.not_before <= now)
+        best = select(ROWS.c.id).where(ROWS.c.queue == queue, due).order_by(ROWS.c.priority.desc(), ROWS.c.id)
         chosen = db.run(best.limit(1).with_for_update(skip_locked=True)).scalar()
         if chosen is None:
             return None
         taken = {"status": "leased", "leased_by": worker, "lease_until": to_utc_text(now, later_s=seconds)}
-        db.run(update(table(ROWS)).where(ROWS.id == chosen).values(taken))
-        return _item(db.rows(select(table(ROWS)).where(ROWS.id == chosen))[0])
+        db.run(update(ROWS).where(ROWS.c.id == chosen).values(taken))
+        return _item(db.rows(select(ROWS).where(ROWS.c.id == chosen))[0])
 
 
 def finish(db: CaseDatabase, item: Item, status: ItemStatus) -> bool:
-    with db.short_write():
+    with db.writing():
         return _update_if_held(db, item, {"status": status})
 
 
@@ -152,7 +152,7 @@ def fail(db: CaseDatabase, item: Item, why: str, not_before: str) -> ItemStatus:
     retries = item.retry_count + 1
     status: ItemStatus = "pending" if retries <= RETRIES else "failed"
     later = to_utc_text(not_before) if not_before else ""
-    with db.short_write():
+    with db.writing():
         values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}
         if not _update_if_held(db, item, values):
             return _status(db, item)
@@ -161,61 +161,61 @@ def fail(db: CaseDatabase, item: Item, why: str, not_before: str) -> ItemStatus:
 
 def _update_if_held(db: CaseDatabase, item: Item, values: Mapping[str, Any]) -> bool:
     """Change an item that is still this worker's, or still waits."""
-    mine = and_(ROWS.id == item.id, ROWS.status == item.status, ROWS.leased_by == item.leased_by)
+    mine = and_(ROWS.c.id == item.id, ROWS.c.status == item.status, ROWS.c.leased_by == item.leased_by)
     if item.status == "leased":
-        mine = and_(mine, ROWS.lease_until == item.lease_until)
+        mine = and_(mine, ROWS.c.lease_until == item.lease_until)
     given_back = {"leased_by": "", "lease_until": ""}
-    return db.run(update(table(ROWS)).where(mine).values({**values, **given_back})).rowcount > 0
+    return db.run(update(ROWS).where(mine).values({**values, **given_back})).rowcount > 0
 
 
 def _status(db: CaseDatabase, item: Item) -> ItemStatus:
-    found: ItemStatus | None = db.run(select(ROWS.status).where(ROWS.id == item.id)).scalar()
+    found: ItemStatus | None = db.run(select(ROWS.c.status).where(ROWS.c.id == item.id)).scalar()
     if found is None:
         raise BadUsage(f"The queues have no item {item.id!r}.")
     return found
 
 
 def release(db: CaseDatabase, worker: str) -> int:
-    with db.short_write():
-        held = and_(ROWS.status == "leased", ROWS.leased_by == worker)
+    with db.writing():
+        held = and_(ROWS.c.status == "leased", ROWS.c.leased_by == worker)
         given_back = {"status": "pending", "leased_by": "", "lease_until": ""}
-        return db.run(update(table(ROWS)).where(held).values(given_back)).rowcount
+        return db.run(update(ROWS).where(held).values(given_back)).rowcount
 
 
 def reclaim(db: CaseDatabase, worker: str) -> int:
-    with db.short_write():
-        return _expire_leases(db, ROWS.leased_by == worker)
+    with db.writing():
+        return _expire_leases(db, ROWS.c.leased_by == worker)
 
 
 def _expire_leases(db: CaseDatabase, held: ColumnElement[bool]) -> int:
     """From those who never came back. It counts as a try: an item that ends whoever takes it is set aside."""
-    is_last = ROWS.retry_count >= RETRIES
+    is_last = ROWS.c.retry_count >= RETRIES
     values = {
         "status": case((is_last, "failed"), else_="pending"),
-        "retry_count": case((is_last, RETRIES), else_=ROWS.retry_count + 1),
+        "retry_count": case((is_last, RETRIES), else_=ROWS.c.retry_count + 1),
         "last_error": ABANDONED,
         "leased_by": "",
         "lease_until": "",
     }
-    return db.run(update(table(ROWS)).where(ROWS.status == "leased", held).values(values)).rowcount
+    return db.run(update(ROWS).where(ROWS.c.status == "leased", held).values(values)).rowcount
 
 
 def reprioritise(db: CaseDatabase, item: Item, priority: float) -> None:
-    with db.short_write():
-        db.run(update(table(ROWS)).where(ROWS.id == item.id).values(priority=priority))
+    with db.writing():
+        db.run(update(ROWS).where(ROWS.c.id == item.id).values(priority=priority))
 
 
 def items(db: CaseDatabase, queue: QueueName, status: ItemStatus | None) -> tuple[Item, ...]:
-    chosen = select(table(ROWS)).where(ROWS.queue == queue).order_by(ROWS.priority.desc(), ROWS.id)
+    chosen = select(ROWS).where(ROWS.c.queue == queue).order_by(ROWS.c.priority.desc(), ROWS.c.id)
     if status is not None:
-        chosen = chosen.where(ROWS.status == status)
+        chosen = chosen.where(ROWS.c.status == status)
     with db.reading():
         return tuple(_item(row) for row in db.rows(chosen))
 
 
 def sizes(db: CaseDatabase) -> Mapping[QueueName, int]:
-    counted = select(ROWS.queue, func.count().label("n")).group_by(ROWS.queue)
-    open_items = counted.where(ROWS.status.in_(("pending", "leased")))
+    counted = select(ROWS.c.queue, func.count().label("n")).group_by(ROWS.c.queue)
+    open_items = counted.where(ROWS.c.status.in_(("pending", "leased")))
     with db.reading():
         found = {str(row.queue): int(row.n) for row in db.run(open_items)}
     return {queue: found.get(queue, 0) for queue in QUEUES}
