@@ -1,14 +1,12 @@
-"""The queues: nothing twice, the best first, one worker each."""
+"""The queues: nothing twice, the best first, what was taken is put back."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import pytest
-from tests.kin.cases import NOW, now
+from tests.kin.cases import NOW
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
@@ -80,9 +78,9 @@ def test_items_come_back_as_they_were_pushed(case: CaseStore) -> None:
 def test_an_item_is_queued_once(case: CaseStore) -> None:
     """The same query is not novel, be it done long ago; clues and revisits are known by what they ask (R275)."""
     assert case.push("frontier", page("a"))
-    item = case.lease("frontier", "w")
+    item = case.take("frontier")
     assert item
-    assert case.finish(item)
+    case.finish(item)
     assert not case.push("frontier", page("a", 0.9))
     clue = ClueItem(hypothesis_type="t", hypothesis_text="Father of Ann")
     assert case.push("clue", clue)
@@ -96,7 +94,7 @@ def test_the_best_comes_first_and_ties_go_by_id(case: CaseStore) -> None:
         case.push("frontier", page(name, priority))
     order = [item.id for item in case.items("frontier")]
     taken = []
-    while item := case.lease("frontier", "w"):
+    while item := case.take("frontier"):
         taken.append(item.id)
     assert taken == order
     by_name = {item.key: item for item in case.items("frontier")}
@@ -104,33 +102,15 @@ def test_the_best_comes_first_and_ties_go_by_id(case: CaseStore) -> None:
     assert taken[1] < taken[2]
 
 
-def test_a_lease_that_ends_comes_back_and_its_old_holder_cannot_finish(case_url: str) -> None:
-    """What a dead worker held is taken by another, who alone decides about it."""
-    clock = [NOW]
-    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
-        store.push("frontier", page("a"))
-        first = store.lease("frontier", "one", 60)
-        assert first
-        assert store.lease("frontier", "two", 60) is None
-        clock[0] = LATER
-        second = store.lease("frontier", "two", 60)
-        assert second
-        assert (second.id, second.leased_by) == (first.id, "two")
-        assert not store.finish(first)
-        assert store.finish(second)
-
-
-def test_a_worker_that_starts_again_gets_back_what_it_held(case: CaseStore) -> None:
-    """Leases of one worker can be given back at once, those of others stay."""
-    for name in ("a", "b"):
-        case.push("frontier", page(name))
-    held, other = case.lease("frontier", "one"), case.lease("frontier", "two")
-    assert held
-    assert other
-    assert case.release("one") == 1
-    again = case.lease("frontier", "one")
+def test_what_was_taken_can_be_given_back(case: CaseStore) -> None:
+    """An item that is taken is nobody else's until it is given back, which is no try."""
+    case.push("frontier", page("a"))
+    assert case.take("frontier")
+    assert case.take("frontier") is None
+    case.give_back()
+    again = case.take("frontier")
     assert again
-    assert again.id == held.id
+    assert (again.status, again.retry_count) == ("taken", 0)
 
 
 def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
@@ -139,78 +119,29 @@ def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
     with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
         store.push("frontier", page("a"))
         for expected in ("pending", "pending", "pending", "failed"):
-            item = store.lease("frontier", "w")
+            item = store.take("frontier")
             assert item
             assert store.fail(item, "no answer", LATER) == expected
             clock[0] = NOW
-            assert store.lease("frontier", "w") is None
+            assert store.take("frontier") is None
             clock[0] = LATER
         (item,) = store.items("frontier", "failed")
         assert (item.last_error, item.retry_count) == ("no answer", 3)
         assert store.sizes()["frontier"] == 0
 
 
-def test_an_item_whose_workers_never_come_back_is_set_aside(case_url: str) -> None:
-    """A lease that ends counts as a try, and so does what a killed worker held: after three the item has failed."""
-    clock = [NOW]
-    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
-        store.push("frontier", page("a"))
-        for retries in range(3):
-            item = store.lease("frontier", "killed", 60)
-            assert item
-            assert item.retry_count == retries
-            assert store.reclaim("another") == 0
-            assert store.reclaim("killed") == 1
-        assert store.lease("frontier", "dead", 60)
-        assert store.sizes()["frontier"] == 1
-        clock[0] = LATER
-        assert store.lease("frontier", "next", 60) is None
-        (item,) = store.items("frontier", "failed")
-        assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
-
-
-WORKER = """
-import sys
-from kiwiresearch.kin.store.case import CaseStore
-with CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z") as store:
-    while item := store.lease("frontier", sys.argv[2]):
-        print(item.id)
-        store.finish(item)
-"""
-
-
-def test_two_processes_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
-    """Two programs on one case share the work and leave none."""
-    with case.step("test"):
-        for number in range(60):
-            case.push("frontier", page(f"q{number}"))
-    workers = [
-        subprocess.Popen([sys.executable, "-c", WORKER, case_url, name], stdout=subprocess.PIPE, text=True)
-        for name in ("one", "two")
-    ]
-    taken = [worker.communicate(timeout=120)[0].split() for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0]
-    assert sorted(taken[0] + taken[1]) == sorted(item.id for item in case.items("frontier", "done"))
-    assert len(taken[0] + taken[1]) == 60
-
-
-def test_four_threads_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
-    """Four workers with a store each take every item once."""
-    with case.step("test"):
-        for number in range(100):
-            case.push("frontier", page(f"q{number}"))
-
-    def work(name: str) -> list[str]:
-        taken = []
-        with CaseStore.open(case_url, now) as store:
-            while item := store.lease("frontier", name):
-                taken.append(item.id)
-                store.finish(item)
-        return taken
-
-    with ThreadPoolExecutor(4) as pool:
-        taken = [identity for one in pool.map(work, "abcd") for identity in one]
-    assert len(taken) == len(set(taken)) == 100
+def test_an_item_whose_workers_never_come_back_is_set_aside(case: CaseStore) -> None:
+    """What a killed worker had taken counts as a try: after three the item has failed."""
+    case.push("frontier", page("a"))
+    for retries in range(4):
+        item = case.take("frontier")
+        assert item
+        assert item.retry_count == retries
+        assert case.sizes()["frontier"] == 1
+        assert case.reclaim() == 1
+    assert case.take("frontier") is None
+    (item,) = case.items("frontier", "failed")
+    assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 
 
 def test_threads_may_share_one_store(case: CaseStore) -> None:
@@ -222,7 +153,7 @@ def test_threads_may_share_one_store(case: CaseStore) -> None:
         taken: list[str] = []
         while True:
             with case.step(name):
-                item = case.lease("frontier", name)
+                item = case.take("frontier")
                 if item is None:
                     return taken
                 case.add_person(item.id, name)

@@ -39,16 +39,13 @@ from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.queues import FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import Person
 
-LEASE_S = 300.0
-ALREADY_DONE = "Another worker has done this one."
-
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """One step, for who watches."""
 
     what: str
-    """`fetch`, `clue`, `revisit`, `wait` or `stop`."""
+    """`fetch`, `clue`, `revisit` or `stop`."""
     words: str
     """A sentence for the log; it names nobody who may live."""
     new: int = 0
@@ -113,14 +110,13 @@ class Crawler:
             return self._postpone(item, target, looked, looked.retry_after_s)
         record = self._opinion.review(looked.record) if looked.record else None
         with self._store.step("crawler"):
-            if not self._store.finish(item):
-                return StepResult("wait", ALREADY_DONE)
+            self._store.finish(item)
             before = self._store.assertion_count()
             if record and looked.source:
                 self.store_record(record, looked.source, position_of(wanted))
             new = self._store.assertion_count() - before
             self._log(item, target, looked, new)
-            update_failed_search(self._store, wanted, looked, to_utc_text(item.lease_until, later_s=-LEASE_S))
+            update_failed_search(self._store, wanted, looked, to_utc_text(self._store.now()))
             progress = CaseProgress.load(self._store)
             after = progress.after_step() if looked.is_known else progress.after_query(new, fetched=bool(record))
             self._store.set_state("progress", after.record())
@@ -196,7 +192,7 @@ class Crawler:
         self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, rests_s: float
     ) -> StepResult:
         """A source wants to be left alone: the item comes back when it may be asked."""
-        later = to_utc_text(item.lease_until, later_s=rests_s - LEASE_S)
+        later = to_utc_text(self._store.now(), later_s=rests_s)
         with self._store.step("crawler"):
             self._store.fail(item, "a source wants to be left alone", later)
             self._log(item, target, looked, 0)

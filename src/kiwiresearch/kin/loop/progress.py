@@ -98,7 +98,7 @@ def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
     return max(reached, default=BOOKS_CONFIDENCE)
 
 
-OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "leased")
+OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "taken")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,10 @@ class CaseStore:
     def id(self) -> str:
         return self._db.case_id
 
+    def now(self) -> str:
+        """The time as ISO 8601, by the clock of this case."""
+        return self._db.now()
+
     @property
     def settings(self) -> Mapping[str, Any]:
         return self._db.settings
@@ -245,25 +249,24 @@ class CaseStore:
         """Queue an item; False if the queue has or had the same."""
         return queues.push(self._db, queue, item)
 
-    def lease(self, queue: QueueName, worker: str, seconds: float = 300.0) -> Item | None:
-        """Take the due item of highest priority, then of lowest id; nobody else gets it until the lease ends."""
-        return queues.lease(self._db, queue, worker, seconds)
+    def take(self, queue: QueueName) -> Item | None:
+        """Take the due item of highest priority, then of lowest id; whoever works on a case has it alone."""
+        return queues.take(self._db, queue)
 
-    def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> bool:
-        """Be through with an item; False if another worker has it by now."""
-        return queues.finish(self._db, item, status)
+    def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> None:
+        queues.finish(self._db, item, status)
 
     def fail(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
         """Put an item back for later; after three retries it has failed for good."""
         return queues.fail(self._db, item, why, not_before)
 
-    def release(self, worker: str) -> int:
-        """Give back all that a worker holds, as one that starts again after a crash does; how many."""
-        return queues.release(self._db, worker)
+    def give_back(self) -> None:
+        """Put back what was taken, as if it had not been."""
+        queues.give_back(self._db)
 
-    def reclaim(self, worker: str) -> int:
-        """Take back what a worker of that name held when it was killed; after three times it has failed."""
-        return queues.reclaim(self._db, worker)
+    def reclaim(self) -> int:
+        """Put back what was taken by a worker that was killed; after three times it has failed. How many."""
+        return queues.reclaim(self._db)
 
     def reprioritise(self, item: Item, priority: float) -> None:
         queues.reprioritise(self._db, item, priority)

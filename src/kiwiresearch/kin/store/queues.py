@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, case, func, select, update
+from sqlalchemy import and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import CaseDatabase
@@ -27,7 +27,7 @@ def to_utc_text(text: str, *, later_s: float = 0.0) -> str:
 
 
 QueueName = Literal["frontier", "clue", "revisit"]
-ItemStatus = Literal["pending", "leased", "done", "failed", "dropped"]
+ItemStatus = Literal["pending", "taken", "done", "failed", "dropped"]
 QUEUES: tuple[QueueName, ...] = ("frontier", "clue", "revisit")
 
 
@@ -41,8 +41,6 @@ class QueueItem:
     retry_count: int = 0
     status: ItemStatus = "pending"
     not_before: str = ""
-    lease_until: str = ""
-    leased_by: str = ""
     last_error: str = ""
 
     @property
@@ -129,80 +127,55 @@ def push(db: CaseDatabase, queue: QueueName, item: Item) -> bool:
         return db.insert_new(ROWS, row)
 
 
-def lease(db: CaseDatabase, queue: QueueName, worker: str, seconds: float) -> Item | None:
+def take(db: CaseDatabase, queue: QueueName) -> Item | None:
     with db.writing():
-        now = to_utc_text(db.now())
-        _expire_leases(db, ROWS.c.lease_until <= now)
-        due = and_(ROWS.c.status == "pending", ROWS.c.not_before <= now)
-        best = select(ROWS.c.id).where(ROWS.c.queue == queue, due).order_by(ROWS.c.priority.desc(), ROWS.c.id)
-        chosen = db.run(best.limit(1).with_for_update(skip_locked=True)).scalar()
-        if chosen is None:
+        due = and_(ROWS.c.status == "pending", ROWS.c.not_before <= to_utc_text(db.now()))
+        best = select(ROWS).where(ROWS.c.queue == queue, due).order_by(ROWS.c.priority.desc(), ROWS.c.id)
+        found = db.rows(best.limit(1))
+        if not found:
             return None
-        taken = {"status": "leased", "leased_by": worker, "lease_until": to_utc_text(now, later_s=seconds)}
-        db.run(update(ROWS).where(ROWS.c.id == chosen).values(taken))
-        return _item(db.rows(select(ROWS).where(ROWS.c.id == chosen))[0])
+        db.run(update(ROWS).where(ROWS.c.id == found[0]["id"]).values(status="taken"))
+        return _item({**found[0], "status": "taken"})
 
 
-def finish(db: CaseDatabase, item: Item, status: ItemStatus) -> bool:
-    with db.writing():
-        return _update_if_held(db, item, {"status": status})
+def finish(db: CaseDatabase, item: Item, status: ItemStatus) -> None:
+    _update(db, item, {"status": status})
 
 
 def fail(db: CaseDatabase, item: Item, why: str, not_before: str) -> ItemStatus:
     retries = item.retry_count + 1
     status: ItemStatus = "pending" if retries <= RETRIES else "failed"
     later = to_utc_text(not_before) if not_before else ""
+    values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}
+    _update(db, item, values)
+    return status
+
+
+def _update(db: CaseDatabase, item: Item, values: Mapping[str, Any]) -> None:
     with db.writing():
-        values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}
-        if not _update_if_held(db, item, values):
-            return _status(db, item)
-        return status
+        if not db.run(update(ROWS).where(ROWS.c.id == item.id).values(values)).rowcount:
+            raise BadUsage(f"The queues have no item {item.id!r}.")
 
 
-def _update_if_held(db: CaseDatabase, item: Item, values: Mapping[str, Any]) -> bool:
-    """Change an item that is still this worker's, or still waits."""
-    mine = and_(ROWS.c.id == item.id, ROWS.c.status == item.status, ROWS.c.leased_by == item.leased_by)
-    if item.status == "leased":
-        mine = and_(mine, ROWS.c.lease_until == item.lease_until)
-    given_back = {"leased_by": "", "lease_until": ""}
-    return db.run(update(ROWS).where(mine).values({**values, **given_back})).rowcount > 0
-
-
-def _status(db: CaseDatabase, item: Item) -> ItemStatus:
-    found: ItemStatus | None = db.run(select(ROWS.c.status).where(ROWS.c.id == item.id)).scalar()
-    if found is None:
-        raise BadUsage(f"The queues have no item {item.id!r}.")
-    return found
-
-
-def release(db: CaseDatabase, worker: str) -> int:
+def give_back(db: CaseDatabase) -> None:
     with db.writing():
-        held = and_(ROWS.c.status == "leased", ROWS.c.leased_by == worker)
-        given_back = {"status": "pending", "leased_by": "", "lease_until": ""}
-        return db.run(update(ROWS).where(held).values(given_back)).rowcount
+        db.run(update(ROWS).where(ROWS.c.status == "taken").values(status="pending"))
 
 
-def reclaim(db: CaseDatabase, worker: str) -> int:
-    with db.writing():
-        return _expire_leases(db, ROWS.c.leased_by == worker)
-
-
-def _expire_leases(db: CaseDatabase, held: ColumnElement[bool]) -> int:
-    """From those who never came back. It counts as a try: an item that ends whoever takes it is set aside."""
+def reclaim(db: CaseDatabase) -> int:
+    """It counts as a try: an item that ends whoever takes it is set aside."""
     is_last = ROWS.c.retry_count >= RETRIES
     values = {
         "status": case((is_last, "failed"), else_="pending"),
         "retry_count": case((is_last, RETRIES), else_=ROWS.c.retry_count + 1),
         "last_error": ABANDONED,
-        "leased_by": "",
-        "lease_until": "",
     }
-    return db.run(update(ROWS).where(ROWS.c.status == "leased", held).values(values)).rowcount
+    with db.writing():
+        return db.run(update(ROWS).where(ROWS.c.status == "taken").values(values)).rowcount
 
 
 def reprioritise(db: CaseDatabase, item: Item, priority: float) -> None:
-    with db.writing():
-        db.run(update(ROWS).where(ROWS.c.id == item.id).values(priority=priority))
+    _update(db, item, {"priority": priority})
 
 
 def items(db: CaseDatabase, queue: QueueName, status: ItemStatus | None) -> tuple[Item, ...]:
@@ -215,7 +188,7 @@ def items(db: CaseDatabase, queue: QueueName, status: ItemStatus | None) -> tupl
 
 def sizes(db: CaseDatabase) -> Mapping[QueueName, int]:
     counted = select(ROWS.c.queue, func.count().label("n")).group_by(ROWS.c.queue)
-    open_items = counted.where(ROWS.c.status.in_(("pending", "leased")))
+    open_items = counted.where(ROWS.c.status.in_(("pending", "taken")))
     with db.reading():
         found = {str(row.queue): int(row.n) for row in db.run(open_items)}
     return {queue: found.get(queue, 0) for queue in QUEUES}

@@ -235,7 +235,7 @@ QUEUE_ITEM = Table(
     *_columns("real", "priority"),
     *_columns("text", "created_at", "not_before"),
     *_columns("integer", "retry_count"),
-    *_columns("text", "status", "lease_until", "leased_by", "last_error", "query_hash"),
+    *_columns("text", "status", "last_error", "query_hash"),
     *_columns("json", "payload"),
     UniqueConstraint("case_id", "queue", "query_hash"),
     Index("ix_queue_item_next", "queue", "status", "priority", "id"),
