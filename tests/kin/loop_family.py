@@ -165,7 +165,7 @@ def named(tree: Tree, name: str) -> Person:
 
 
 def waiting(store: CaseStore) -> list[FrontierItem]:
-    return [one for one in store.items("frontier", "pending") if isinstance(one, FrontierItem)]
+    return [one for one in store.queues.items("frontier", "pending") if isinstance(one, FrontierItem)]
 
 
 class NotingSource:

@@ -161,7 +161,9 @@ def test_nothing_of_a_living_person_stands_in_the_log(case: CaseStore, case_url:
     case.assert_tie("parent_of", "tom", "ann", said("father", "Tom Smith"), source)
     case.prefer(fact, "Ann Smith was born in Leeds")
     case.set_status(fact, "disputed", "Ann Smith was born in Leeds")
-    case.unmerge(case.merge("ann", "tom", rationale="Ann", why_not_split="Ann", why_not_merge="Ann"), why="Ann")
+    case.merges.undo(
+        case.merges.merge("ann", "tom", rationale="Ann", why_not_split="Ann", why_not_merge="Ann"), why="Ann"
+    )
     log = repr(case.audit())
     assert [word for word in ("Ann", "Nan", "Smith", "1850", "Leeds", "Ann_Smith") if word in log] == []
     assert "Ann Smith" in TEXT

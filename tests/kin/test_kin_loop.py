@@ -78,7 +78,7 @@ def test_the_most_promising_item_comes_first(store: CaseStore, book: OpenBook) -
     assert [item.priority for item in before] == sorted((item.priority for item in before), reverse=True)
     assert before[-1].context["name"] == "Flora Penhallow"
     one.step()
-    assert [item.id for item in store.items("frontier", "done")] == [before[0].id]
+    assert [item.id for item in store.queues.items("frontier", "done")] == [before[0].id]
 
 
 def test_the_line_comes_before_those_beside_it(store: CaseStore, book: OpenBook) -> None:
@@ -120,7 +120,7 @@ def test_a_search_in_vain_is_no_fact(store: CaseStore, book: OpenBook) -> None:
 
 def test_hypotheses_become_clues_and_clues_queries(done: CaseStore) -> None:
     """'Jr.' is a clue that leads to queries, and nobody enters the tree by it (R273, R296, R297, R309)."""
-    (clue,) = done.items("clue")
+    (clue,) = done.queues.items("clue")
     assert (clue.status, clue.hypothesis_type) == ("done", "parental_discovery")  # type: ignore[union-attr]
     assert clue.evidence_hints["is_fact"] is False  # type: ignore[union-attr]
     assert {row.query for row in done.queries()} >= {"Hector Penhallow Sr.", "Hector Penhallow father"}
@@ -249,7 +249,7 @@ def test_killed_at_any_moment_nothing_is_lost(tmp_path: Path, family_zim: Path, 
     with CaseStore.open(case, lambda: NOW) as killed:
         assert exported(killed) == exported(done)
         assert killed.verify_audit() == ()
-        assert not killed.items("frontier", "taken")
+        assert not killed.queues.items("frontier", "taken")
 
 
 KILL_AT = (15, 60, 140, 260, 400, 620, 0)
@@ -277,7 +277,7 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
         last = run(researcher(store, book, books=Deadly([book])))[-1]
         assert last.what == "stop"
         assert last.words.endswith("1 of the queries was set aside: the program ended each time it worked on it.")
-        (item,) = store.items("frontier", "failed")
+        (item,) = store.queues.items("frontier", "failed")
         assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 
 
@@ -297,7 +297,7 @@ def test_who_interrupts_the_program_has_nothing_against_an_item(
         with pytest.raises(type(cause)):
             one.step()
         assert {item.retry_count for item in waiting(store)} == {0}
-        assert not store.items("frontier", "taken")
+        assert not store.queues.items("frontier", "taken")
 
 
 def test_looks_at_the_whole_get_rarer_as_a_case_grows() -> None:

@@ -52,18 +52,20 @@ def _filled(where: Path | str) -> CaseStore:
         store.assert_tie("parent_of", "c", "a", said("father", "Tom Smith"), source)
         store.set_state("none", None)
         store.set_state("budget", {"left": [1, 2.5, "é\u2028"]})
-        store.push("frontier", FrontierItem(query_string="zim://book/Ann_Smith", query_hash="hash", priority=0.1 + 0.2))
+        store.queues.push(
+            "frontier", FrontierItem(query_string="zim://book/Ann_Smith", query_hash="hash", priority=0.1 + 0.2)
+        )
         store.set_plugin_state("wikidata", {"well": True})
         store.cache(CachedResponse("http://a/", 200, b"\0\xff" * 99, now(), now()))
         store.note_query("Ann", "ann", "h", "books", 0, 0, negative=True)
     _merged(store, "c", "d")
     _merged(store, "b", "c")
-    store.unmerge(_merged(store, "a", "b"), why="two")
+    store.merges.undo(_merged(store, "a", "b"), why="two")
     return store
 
 
 def _merged(store: CaseStore, kept: str, gone: str) -> str:
-    return store.merge(kept, gone, rationale="one grave", why_not_split="no", why_not_merge="years")
+    return store.merges.merge(kept, gone, rationale="one grave", why_not_split="no", why_not_merge="years")
 
 
 def test_a_copy_is_the_same_case(a_place: Place, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def parted(case: CaseStore) -> CaseStore:
         told(case, "b", "two", *LIFE)
     (merge,), _, _ = resolve(case)
     with case.step("user"):
-        case.unmerge(merge, why="cousins")
+        case.merges.undo(merge, why="cousins")
     return case
 
 

@@ -26,7 +26,7 @@ with store.step("whole"):
     store.add_person("kept", "Kept")
 with store.step("half"):
     store.add_person("lost", "Lost")
-    store.push("frontier", FrontierItem(query_string="q", query_hash="q"))
+    store.queues.push("frontier", FrontierItem(query_string="q", query_hash="q"))
     store.tree()
     print("now", flush=True)
     sys.stdin.read()
@@ -44,7 +44,7 @@ def test_killed_in_the_middle_of_a_step_a_case_has_all_or_nothing_of_it(case_url
         process.wait()
     with CaseStore.open(case_url, now) as store:
         assert sorted(store.tree().persons) == ["kept"]
-        assert store.sizes()["frontier"] == 0
+        assert store.queues.sizes()["frontier"] == 0
         assert store.verify_audit() == ()
         store.add_person("next", "Next")
 

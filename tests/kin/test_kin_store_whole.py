@@ -24,7 +24,7 @@ def family(case: CaseStore) -> CaseStore:
     case.assert_fact("ann", said("birth_date", "12 May 1850"), source)
     case.assert_fact("nan", said("birth_place", "Leeds"), source)
     case.assert_tie("parent_of", "tom", "nan", said("father", "Tom Smith"), source)
-    case.merge("ann", "nan", rationale="one name", why_not_split="-", why_not_merge="few words")
+    case.merges.merge("ann", "nan", rationale="one name", why_not_split="-", why_not_merge="few words")
     case.assert_tie("parent_of", "tom", "ann", said("father", "Tom Smith"), source)
     return case
 
@@ -47,8 +47,8 @@ def touched(case_url: str, *statements: str) -> None:
 def test_rows_that_nobody_touched_hold(family: CaseStore) -> None:
     """Merges, what is said after them, and their undoing leave every row with its name."""
     assert family.verify_rows() == ()
-    (merge,) = family.merges()
-    family.unmerge(merge.id, why="two people")
+    (merge,) = family.merges.all()
+    family.merges.undo(merge.id, why="two people")
     assert family.verify_rows() == ()
 
 

@@ -172,9 +172,9 @@ def test_the_same_steps_give_the_same_digest(
                 assert [took.what for took in case.steps()][-1] == "stop"
                 import_gedcom(case.store, tmp_path / "tree.ged")
                 case.decide()
-                merged = [one for one in case.store.merges() if one.state != "reverted"]
+                merged = [one for one in case.store.merges.all() if one.state != "reverted"]
                 assert merged, "the file tells of somebody the book knows"
-                case.store.unmerge(merged[0].id, why="two people")
+                case.store.merges.undo(merged[0].id, why="two people")
                 assert (case.store.verify_audit(), case.store.verify_rows()) == ((), ())
                 return case.store.fingerprint()
 

@@ -72,7 +72,7 @@ class Researcher:
     def start(self) -> tuple[PersonId, ...]:
         """Read the seeds, and queue what they name; once for a case."""
         if self._store.state("seeds"):
-            self._store.reclaim()
+            self._store.queues.reclaim()
             self._queue_imported()
             return tuple(self._store.state("seeds"))
         seeds = [self._crawler.seed(name) for name in self.settings.seeds]
@@ -108,7 +108,7 @@ class Researcher:
         try:
             took = self._follow_clue(item) if isinstance(item, ClueItem) else self._crawler.fetch(item)
         except (KeyboardInterrupt, HostAway):
-            self._store.give_back()  # neither who stops the program nor a host that is away has to do with it
+            self._store.queues.give_back()  # neither who stops the program nor a host that is away has to do with it
             raise
         if isinstance(item, ClueItem):
             return took
@@ -130,13 +130,15 @@ class Researcher:
             taken = {self._store.canonical(one.target_entity_id) for one in frontier_items(self._store)}
             known = known_queries(self._store, self.settings)
             for item in imported_items(self._store.tree(), tuple(homes), self.settings, known, taken, self._age()):
-                self._store.push("frontier", item)
+                self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
             self._store.set_state("stop", {})
             self._save_progress(CaseProgress.load(self._store).after_import())
 
     def _stop(self, reason: str, words: str, state: LoopState) -> StepResult:
-        aside = sum(one.last_error == ABANDONED for queue in QUEUE_ORDER for one in self._store.items(queue, "failed"))
+        aside = sum(
+            one.last_error == ABANDONED for queue in QUEUE_ORDER for one in self._store.queues.items(queue, "failed")
+        )
         if aside:
             was, it = ("was", "it") if aside == 1 else ("were", "them")
             words += f" {aside} of the queries {was} set aside: the program ended each time it worked on {it}."
@@ -146,13 +148,13 @@ class Researcher:
 
     def _stop_for_now(self) -> StepResult:
         """What is left has to wait for its time, which is the same as nothing for now."""
-        left = sum(self._store.sizes().values())
+        left = sum(self._store.queues.sizes().values())
         words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
         return self._stop("frontier_empty", words, self.state())
 
     def _take(self) -> FrontierItem | RevisitItem | ClueItem | None:
         for queue in QUEUE_ORDER:
-            item = self._store.take(queue)
+            item = self._store.queues.take(queue)
             if item is not None:
                 return item
         return None
@@ -160,10 +162,10 @@ class Researcher:
     def _follow_clue(self, clue: ClueItem) -> StepResult:
         name = self._store.person(clue.related_person_id).name if clue.related_person_id else ""
         with self._store.step("orchestrator"):
-            self._store.finish(clue)
+            self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)
             items = items_for_clue(clue, name, self.settings, known, self._age())
-            pushed = sum(self._store.push("frontier", item) for item in items)
+            pushed = sum(self._store.queues.push("frontier", item) for item in items)
             self._save_progress(CaseProgress.load(self._store).after_step())
         return StepResult("clue", f"A clue of the kind {clue.hypothesis_type!r} gave {pushed} new queries.")
 
@@ -195,14 +197,14 @@ class Researcher:
             tree,
             disputed_fields(self._store),
             pending_clues(self._store),
-            [one for one in self._store.items("revisit") if isinstance(one, RevisitItem)],
+            [one for one in self._store.queues.items("revisit") if isinstance(one, RevisitItem)],
             self.settings,
             local=self._crawler.local,
             requested=requested,
         )
         with self._store.step("revisit scheduler"):
             for item in found:
-                self._store.push("revisit", item)
+                self._store.queues.push("revisit", item)
 
     def _age(self) -> float:
         return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
