@@ -14,7 +14,6 @@ from kiwiresearch.errors import CannotWrite, FolderTaken, StoreUnreachable
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.location import CaseSchemas
 from kiwiresearch.kin.store.queues import FrontierItem
-from kiwiresearch.kin.store.values import CachedResponse
 
 Place = Callable[[], Path | str]
 
@@ -56,7 +55,6 @@ def _filled(where: Path | str) -> CaseStore:
             "frontier", FrontierItem(query_string="zim://book/Ann_Smith", query_hash="hash", priority=0.1 + 0.2)
         )
         store.set_plugin_state("wikidata", {"well": True})
-        store.cache(CachedResponse("http://a/", 200, b"\0\xff" * 99, now(), now()))
         store.note_query("Ann", "ann", "h", "books", 0, 0, negative=True)
     _merged(store, "c", "d")
     _merged(store, "b", "c")

@@ -15,8 +15,6 @@ from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.values import (
-    CachedResponse,
-    CachedRobots,
     ConflictRow,
     date_bounds,
     date_from_json,
@@ -224,7 +222,6 @@ def test_both_engines_hold_the_same_bytes(case_url: str, tmp_path: Path) -> None
             source = a_source(store)
             store.add_person("ann", "Ann Smith", "female", {"zim": "x"})
             store.assert_fact("ann", said("birth_date", "about 1849"), source)
-            store.cache(CachedResponse("https://e.org", 200, b"\x00body", NOW, NOW))
             dumps.append(store.dump())
     assert dumps[0] == dumps[1]
 
@@ -279,22 +276,15 @@ def test_conflicts_are_kept_and_replaced_by_field(case: CaseStore, ann: str) -> 
     assert len(case.tree().facts_of("ann")) == 2
 
 
-def test_state_and_caches_give_back_what_they_got(case: CaseStore) -> None:
-    """Counters, plugins, responses and robots.txt are kept under their names and replaced (R288)."""
-    assert (case.state("n"), case.plugin_state("p"), case.cached("u"), case.robots("h")) == (None,) * 4
+def test_states_give_back_what_they_got(case: CaseStore) -> None:
+    """Counters and the states of plugins are kept under their names and replaced."""
+    assert (case.state("n"), case.plugin_state("p")) == (None, None)
     for value in (1, {"spent": [1, 2]}, None, "end"):
         case.set_state("n", value)
         assert case.state("n") == value
     case.set_plugin_state("p", {"health": "good"})
     case.set_plugin_state("p", {"health": "bad"})
     assert case.plugin_state("p") == {"health": "bad"}
-    case.cache(CachedResponse("u", 200, b"\x00\xff", NOW, NOW, "etag", "then"))
-    found = case.cached("u")
-    assert found is not None
-    assert (found.body, found.status, found.etag, found.last_modified) == (b"\x00\xff", 200, "etag", "then")
-    robots = CachedRobots("h", 200, "User-agent: *", NOW, NOW)
-    case.cache_robots(robots)
-    assert case.robots("h") == robots
 
 
 @pytest.mark.parametrize("number", [-0.1, 1.3, float("nan")])

@@ -178,6 +178,8 @@ def test_a_case_of_the_first_version_is_brought_up_to_date(case_url: str) -> Non
     changed(case_url, "DROP TABLE case_format")
     changed(case_url, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     changed(case_url, "INSERT INTO alembic_version VALUES ('0001')")
+    for table in ("http_cache", "robots_cache"):
+        changed(case_url, f"CREATE TABLE {table} (url TEXT PRIMARY KEY)")
     for column in ("lease_until", "leased_by"):
         changed(case_url, f"ALTER TABLE queue_item ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
     for _ in range(2):

@@ -23,8 +23,6 @@ from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.merges import Merges
 from kiwiresearch.kin.store.queues import Queues
 from kiwiresearch.kin.store.values import (
-    CachedResponse,
-    CachedRobots,
     CaseAuditRow,
     ConflictRow,
     DerivedEvent,
@@ -286,19 +284,6 @@ class CaseStore:
 
     def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
         research_log.set_plugin_state(self._db, plugin, state)
-
-    def cached(self, url: str) -> CachedResponse | None:
-        """What is kept of that address, be it stale."""
-        return research_log.cached(self._db, url)
-
-    def cache(self, response: CachedResponse) -> None:
-        research_log.cache(self._db, response)
-
-    def robots(self, host: str) -> CachedRobots | None:
-        return research_log.robots(self._db, host)
-
-    def cache_robots(self, robots: CachedRobots) -> None:
-        research_log.cache_robots(self._db, robots)
 
     def audit(self) -> tuple[CaseAuditRow, ...]:
         """All that was done, in order."""

@@ -34,17 +34,18 @@ FIRST_VERSION = "alembic_version"
 """The table that said the version of cases when Alembic made them."""
 
 
-def _drop_leases(connection: Connection) -> None:
-    """A case has one worker, so that an item is taken or not; and the version is ours, no longer Alembic's."""
+def _drop_unused(connection: Connection) -> None:
+    """A case has one worker, so that an item is taken or not; no cache was ever filled; the version is ours."""
     for column in ("lease_until", "leased_by"):
         connection.execute(text(f"ALTER TABLE queue_item DROP COLUMN {column}"))
     connection.execute(text("UPDATE queue_item SET status = 'taken' WHERE status = 'leased'"))
-    connection.execute(text("DROP TABLE alembic_version"))
+    for table in ("http_cache", "robots_cache", FIRST_VERSION):
+        connection.execute(text(f"DROP TABLE {table}"))
     CASE_FORMAT.create(connection)
     connection.execute(insert(CASE_FORMAT).values(name="version", value="2"))
 
 
-SCHEMA = Schema(METADATA, CASE_FORMAT, 2, MappingProxyType({2: _drop_leases}), create_triggers)
+SCHEMA = Schema(METADATA, CASE_FORMAT, 2, MappingProxyType({2: _drop_unused}), create_triggers)
 
 
 class CaseDatabase:

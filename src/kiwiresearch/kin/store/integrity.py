@@ -20,7 +20,7 @@ from kiwiresearch.store.schema import digest
 
 AUDIT_TABLES = frozenset({"audit_log", "audit_head"})
 HISTORY_TABLES = frozenset({"merge_cluster", "cannot_link"})
-COMPRESSED_COLUMNS = frozenset({"canonical_text", "body"})
+COMPRESSED_COLUMNS = frozenset({"canonical_text"})
 """Compressed columns: their bytes hang on the machine, and the hash beside each stands for them."""
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import func, insert, select
 
-from kiwiresearch.errors import BadUsage, RunDamaged
+from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.tables import CASE_STATE, HTTP_CACHE, PLUGIN_STATE, QUERY_LOG, ROBOTS_CACHE
-from kiwiresearch.kin.store.values import CachedResponse, CachedRobots, QueryRow
+from kiwiresearch.kin.store.tables import CASE_STATE, PLUGIN_STATE, QUERY_LOG
+from kiwiresearch.kin.store.values import QueryRow
 
 
 def note_query(db: CaseDatabase, row: QueryRow) -> None:
@@ -50,35 +48,3 @@ def plugin_state(db: CaseDatabase, plugin: str) -> Mapping[str, Any] | None:
 def set_plugin_state(db: CaseDatabase, plugin: str, state: Mapping[str, Any]) -> None:
     with db.writing():
         db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
-
-
-def cached(db: CaseDatabase, url: str) -> CachedResponse | None:
-    with db.reading():
-        rows = db.rows(select(HTTP_CACHE).where(HTTP_CACHE.c.url == url))
-    if not rows:
-        return None
-    row = rows[0]
-    try:
-        body = zlib.decompress(row["body"])
-    except zlib.error:
-        body = b""
-    if hashlib.sha256(body).hexdigest() != row["body_hash"]:
-        raise RunDamaged(f"What is kept of {url!r} is not what the server sent.", remedy="Fetch it again.")
-    return CachedResponse(**{**row, "body": body})
-
-
-def cache(db: CaseDatabase, response: CachedResponse) -> None:
-    body_hash = hashlib.sha256(response.body).hexdigest()
-    with db.writing():
-        db.put(HTTP_CACHE, {**asdict(response), "body": zlib.compress(response.body), "body_hash": body_hash})
-
-
-def robots(db: CaseDatabase, host: str) -> CachedRobots | None:
-    with db.reading():
-        rows = db.rows(select(ROBOTS_CACHE).where(ROBOTS_CACHE.c.host == host))
-    return CachedRobots(**rows[0]) if rows else None
-
-
-def cache_robots(db: CaseDatabase, found: CachedRobots) -> None:
-    with db.writing():
-        db.put(ROBOTS_CACHE, asdict(found))

@@ -261,25 +261,6 @@ CASE_STATE = Table("case_state", METADATA, _key("key"), *_columns("json", "value
 PLUGIN_STATE = Table("plugin_state", METADATA, _key("plugin_id"), *_columns("json", "state"))
 """How well a plugin does, and whether it is in quarantine."""
 
-HTTP_CACHE = Table(
-    "http_cache",
-    METADATA,
-    _key("url"),
-    *_columns("integer", "status"),
-    *_columns("bytes", "body"),
-    *_columns("text", "body_hash", "etag", "last_modified", "fetched_at", "expires_at"),
-)
-"""What a server answered."""
-
-ROBOTS_CACHE = Table(
-    "robots_cache",
-    METADATA,
-    _key("host"),
-    *_columns("integer", "status"),
-    *_columns("text", "body", "fetched_at", "expires_at"),
-)
-"""What a host lets programs read."""
-
 AUDIT_LOG = Table(
     "audit_log",
     METADATA,

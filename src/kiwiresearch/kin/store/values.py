@@ -103,31 +103,6 @@ class CaseAuditRow:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class CachedResponse:
-    """What a server answered, and until when that may be used."""
-
-    url: str
-    status: int
-    body: bytes
-    fetched_at: str
-    expires_at: str
-    etag: str = ""
-    last_modified: str = ""
-    body_hash: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CachedRobots:
-    """The robots.txt of a host; `status` says whether there was one."""
-
-    host: str
-    status: int
-    body: str
-    fetched_at: str
-    expires_at: str
-
-
 DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})
 """Statements that are kept and no longer count."""
 STATUS_RANKS: Mapping[str, int] = {
