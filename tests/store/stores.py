@@ -19,9 +19,9 @@ LEASE_S = 60.0
 SECONDS = count(1_800_000_000)
 
 
-def opened(url: str, *, keeps_all: bool = True, busy_s: float = 30.0) -> Store:
+def opened(url: str, *, is_primary: bool = True, busy_s: float = 30.0) -> Store:
     """A store whose clock, where it is asked for, goes on by a second at each look."""
-    return open_store(url, is_primary=keeps_all, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
+    return open_store(url, is_primary=is_primary, clock=lambda: float(next(SECONDS)), busy_s=busy_s)
 
 
 def changed(url: str, sql: str) -> int:
