@@ -459,5 +459,5 @@ def test_what_the_user_decides_is_kept(kiwi: Told, here: Path) -> None:
     store.close()
     assert kiwi("kin", "merges", "--accept", number[:8], "--why", "one grave")[0] == 0
     store = CaseStore.open(here / "cases/edmund-wendover/case.sqlite", now)
-    assert [one.why_not_split for one in store.merges() if one.decided_by == "user"] == ["one grave"]
+    assert [one.why_not_split for one in store.merges.all() if one.decided_by == "user"] == ["one grave"]
     store.close()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Engine, create_engine
+
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import FieldName, Qualifier, Source
+from kiwiresearch.store.engine import Address
 from kiwiresearch.text.when import dates_in
 
 NOW = "2026-01-01T00:00:00Z"
@@ -13,6 +16,11 @@ TEXT = (
     "Her father was Tom Smith. Her mother was Jane Smith. She married John Hill in 1871. "
     "Others say she was born on 12 May 1851, about 1849, or before 1852 in York."
 )
+
+
+def engine_of(case_url: str) -> Engine:
+    """A way into a case behind the back of the store."""
+    return create_engine(Address.parse(case_url, "case").url)
 
 
 def now() -> str:

@@ -150,12 +150,9 @@ def researcher(
     books: EvidenceSource | None = None,
     model: Model | None = None,
     model_is_local: bool = False,
-    worker: str = "worker",
 ) -> Researcher:
     sources = [books or BookSource([book]), *more]
-    return Researcher(
-        store, sources, located_in(book), year=YEAR, model=model, model_is_local=model_is_local, worker=worker
-    )
+    return Researcher(store, sources, located_in(book), year=YEAR, model=model, model_is_local=model_is_local)
 
 
 def run(one: Researcher) -> list[StepResult]:
@@ -168,7 +165,7 @@ def named(tree: Tree, name: str) -> Person:
 
 
 def waiting(store: CaseStore) -> list[FrontierItem]:
-    return [one for one in store.items("frontier", "pending") if isinstance(one, FrontierItem)]
+    return [one for one in store.queues.items("frontier", "pending") if isinstance(one, FrontierItem)]
 
 
 class NotingSource:

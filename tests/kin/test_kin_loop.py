@@ -78,7 +78,7 @@ def test_the_most_promising_item_comes_first(store: CaseStore, book: OpenBook) -
     assert [item.priority for item in before] == sorted((item.priority for item in before), reverse=True)
     assert before[-1].context["name"] == "Flora Penhallow"
     one.step()
-    assert [item.id for item in store.items("frontier", "done")] == [before[0].id]
+    assert [item.id for item in store.queues.items("frontier", "done")] == [before[0].id]
 
 
 def test_the_line_comes_before_those_beside_it(store: CaseStore, book: OpenBook) -> None:
@@ -120,7 +120,7 @@ def test_a_search_in_vain_is_no_fact(store: CaseStore, book: OpenBook) -> None:
 
 def test_hypotheses_become_clues_and_clues_queries(done: CaseStore) -> None:
     """'Jr.' is a clue that leads to queries, and nobody enters the tree by it (R273, R296, R297, R309)."""
-    (clue,) = done.items("clue")
+    (clue,) = done.queues.items("clue")
     assert (clue.status, clue.hypothesis_type) == ("done", "parental_discovery")  # type: ignore[union-attr]
     assert clue.evidence_hints["is_fact"] is False  # type: ignore[union-attr]
     assert {row.query for row in done.queries()} >= {"Hector Penhallow Sr.", "Hector Penhallow father"}
@@ -200,7 +200,7 @@ class Telling(BookSource):
             log.write(f"{what}\n")
 
 
-def working(zim: Path, case: Path, log: Path, worker: str = "worker", killed_at: int = 0) -> int:
+def working(zim: Path, case: Path, log: Path, killed_at: int = 0) -> int:
     """A process of its own that works on a case, killed before that statement of its database; its number."""
     child = os.fork()
     if child:
@@ -219,7 +219,7 @@ def working(zim: Path, case: Path, log: Path, worker: str = "worker", killed_at:
         books = Telling([book])
         books.log = log
         with CaseStore.open(case, lambda: NOW) as store:
-            run(researcher(store, book, books=books, worker=worker))
+            run(researcher(store, book, books=books))
         failed = 0
     finally:
         os._exit(failed)
@@ -249,7 +249,7 @@ def test_killed_at_any_moment_nothing_is_lost(tmp_path: Path, family_zim: Path, 
     with CaseStore.open(case, lambda: NOW) as killed:
         assert exported(killed) == exported(done)
         assert killed.verify_audit() == ()
-        assert not killed.items("frontier", "leased")
+        assert not killed.queues.items("frontier", "taken")
 
 
 KILL_AT = (15, 60, 140, 260, 400, 620, 0)
@@ -258,34 +258,6 @@ KILL_AT = (15, 60, 140, 260, 400, 620, 0)
 
 def exported(store: CaseStore) -> str:
     return tree_json(store.tree())
-
-
-def test_two_workers_share_a_case(tmp_path: Path, family_zim: Path, done: CaseStore) -> None:
-    """Two programs on one case fetch nothing twice but the seed, and end with what one alone finds (R292)."""
-    a_case(tmp_path).close()
-    case = tmp_path / "case.sqlite"
-    log = tmp_path / "log"
-    workers = [working(family_zim, case, log, name) for name in ("one", "two")]
-    assert [was_killed(worker) for worker in workers] == [False, False]
-    fetched = log.read_text().splitlines()
-    assert len(fetched) == len(set(fetched))
-    with CaseStore.open(case, lambda: NOW) as shared:
-        assert set(shared.tree().persons) == set(done.tree().persons)
-        assert {one.id for one in shared.tree().facts} == {one.id for one in done.tree().facts}
-
-
-def test_a_dead_workers_item_comes_back(tmp_path: Path, book: OpenBook) -> None:
-    """What a worker held that never came back is taken by another once its lease has ended, and not before."""
-    clock = [NOW]
-    a_case(tmp_path).close()
-    with CaseStore.open(tmp_path / "case.sqlite", lambda: clock[0]) as store:
-        researcher(store, book).start()
-        while store.lease("frontier", "dead"):
-            pass
-        other = researcher(store, book, worker="other")
-        assert other.step().what == "wait"
-        clock[0] = "2026-01-01T00:06:00Z"
-        assert other.step().what == "fetch"
 
 
 def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBook) -> None:
@@ -305,7 +277,7 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
         last = run(researcher(store, book, books=Deadly([book])))[-1]
         assert last.what == "stop"
         assert last.words.endswith("1 of the queries was set aside: the program ended each time it worked on it.")
-        (item,) = store.items("frontier", "failed")
+        (item,) = store.queues.items("frontier", "failed")
         assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 
 
@@ -325,26 +297,7 @@ def test_who_interrupts_the_program_has_nothing_against_an_item(
         with pytest.raises(type(cause)):
             one.step()
         assert {item.retry_count for item in waiting(store)} == {0}
-        assert not store.items("frontier", "leased")
-
-
-def test_a_lost_lease_writes_nothing(tmp_path: Path, book: OpenBook) -> None:
-    """A worker that was too slow and lost its item to another leaves the case as the other made it."""
-    with a_case(tmp_path) as store:
-
-        class Slow(BookSource):
-            def fetch(self, locator: str) -> Fetched:
-                for item in store.items("frontier", "leased"):
-                    store.finish(item)  # as another worker would, after the lease has ended
-                return super().fetch(locator)
-
-        one = researcher(store, book, books=Slow([book]))
-        one.start()
-        before = store.assertion_count()
-        took = one.step()
-        assert (took.what, took.new) == ("wait", 0)
-        assert store.queries() == ()
-        assert store.assertion_count() == before
+        assert not store.queues.items("frontier", "taken")
 
 
 def test_looks_at_the_whole_get_rarer_as_a_case_grows() -> None:

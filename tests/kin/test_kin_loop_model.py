@@ -84,7 +84,7 @@ def test_a_second_look_that_a_planner_wishes_is_made_once(tmp_path: Path, book: 
     with a_case(tmp_path) as store:
         one = researcher(store, book, model=a_model(planner=json.dumps({"reasoning": "r", "revisit_schedule": wish})))
         run(one)
-        assert [item.improved_query for item in store.items("revisit")] == ["Flora Vance"]  # type: ignore[union-attr]
+        assert [item.improved_query for item in store.queues.items("revisit")] == ["Flora Vance"]  # type: ignore[union-attr]
         assert [row.negative for row in store.queries() if row.query == "Flora Vance"] == [True]
 
 

@@ -64,7 +64,7 @@ def test_another_name_leads_to_the_page_that_was_missed(tmp_path: Path) -> None:
         took = run(one)
         assert [step.what for step in took] == ["revisit", "stop"]
         assert took[0].new > 0
-        (item,) = store.items("revisit")
+        (item,) = store.queues.items("revisit")
         assert isinstance(item, RevisitItem)
         assert (item.original_source_id, item.original_query, item.improved_query) == (
             "wikipedia",
@@ -83,7 +83,7 @@ def test_nothing_new_means_no_second_look(tmp_path: Path) -> None:
     with a_case(tmp_path) as store:
         run(researcher(store, book))
         assert any(row.negative for row in store.queries())
-        assert store.items("revisit") == ()
+        assert store.queues.items("revisit") == ()
 
 
 PLAIN = Person("P1", "Ann Lee")

@@ -116,7 +116,7 @@ def test_a_wife_here_and_a_mother_there_are_one(tmp_path: Path) -> None:
         josephine = named(tree, "Josephine Underhill")
         assert [tree.persons[one].name for one in tree.spouses(josephine.id)] == ["Aldous Penhallow"]
         assert [tree.persons[one].name for one in tree.children(josephine.id)] == ["Edwin Penhallow"]
-        (merge,) = store.merges()
+        (merge,) = store.merges.all()
         assert merge.is_reversible
         assert merge.why_not_merge
 
@@ -149,9 +149,8 @@ def test_one_person_is_searched_for_once(tmp_path: Path) -> None:
             resolve(store)
         run(one)
         assert [row.query for row in store.queries() if row.negative] == ["Josephine Underhill"]
-        assert [item.status for item in store.items("frontier") if item.query_string == "Josephine Underhill"].count(  # type: ignore[union-attr]
-            "dropped"
-        ) == 2
+        dropped = store.queues.items("frontier", "dropped")
+        assert [item.query_string for item in dropped].count("Josephine Underhill") == 2  # type: ignore[union-attr]
 
 
 def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
@@ -174,7 +173,7 @@ def test_two_pages_of_a_book_are_two_people(tmp_path: Path) -> None:
     with a_case(tmp_path) as store:
         run(researcher(store, book))
         assert {one.name for one in store.tree().persons.values()} == {"Aldous Penhallow", *twins}
-        assert store.merges() == ()
+        assert store.merges.all() == ()
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class Chance:
 
 
 def merged(store: CaseStore, kept: str, gone: str, *, again: bool = False) -> str:
-    return store.merge(
+    return store.merges.merge(
         kept, gone, rationale="same name", why_not_split="one page", why_not_merge="a year apart", again=again
     )
 
@@ -83,7 +83,7 @@ def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was
                     open_merges.append(merged(case, first, second, again=True))
                     made += 1
                 elif open_merges:
-                    undone = case.unmerge(chance.choice(open_merges), cascade=True)
+                    undone = case.merges.undo(chance.choice(open_merges), cascade=True)
                     open_merges = [cluster for cluster in open_merges if cluster not in undone]
     assert case.dump() == before
     assert case.tree() == tree
@@ -119,7 +119,7 @@ def test_what_is_written_to_a_merged_person_goes_to_the_one_it_became(case: Case
     cluster = merged(case, "a", "b")
     case.assert_fact("b", said("birth_place", "Leeds"), source)
     assert case.person("a").birth_place == "Leeds"
-    case.unmerge(cluster)
+    case.merges.undo(cluster)
     assert (case.person("a").birth_place, case.person("b").birth_place) == ("Leeds", "")
 
 
@@ -131,7 +131,7 @@ def test_a_tie_between_the_two_is_set_aside_and_comes_back(case: CaseStore) -> N
     case.assert_tie("sibling_of", "a", "b", said("father", "Tom Smith"), source)
     cluster = merged(case, "a", "b")
     assert case.tree().relationships == ()
-    case.unmerge(cluster)
+    case.merges.undo(cluster)
     assert len(case.tree().relationships) == 1
 
 
@@ -142,9 +142,9 @@ def test_a_merge_that_a_later_one_rests_on_is_not_undone_by_half(case: CaseStore
     first, second = merged(case, "a", "b"), merged(case, "c", "a")
     before = case.dump(history=True)
     with pytest.raises(BadUsage, match=second):
-        case.unmerge(first)
+        case.merges.undo(first)
     assert case.dump(history=True) == before
-    assert case.unmerge(first, cascade=True) == (second, first)
+    assert case.merges.undo(first, cascade=True) == (second, first)
     assert sorted(case.tree().persons) == ["a", "b", "c"]
 
 
@@ -152,8 +152,8 @@ def test_an_undone_merge_is_not_made_again_unless_told(case: CaseStore) -> None:
     """A reversal forbids the link, whichever way round, and only on request is the pair merged again."""
     for person in ("a", "b"):
         case.add_person(person, person)
-    case.unmerge(merged(case, "a", "b"), why="other parents")
-    (link,) = case.cannot_link()
+    case.merges.undo(merged(case, "a", "b"), why="other parents")
+    (link,) = case.merges.forbidden()
     assert (link.first, link.second, link.reason) == ("a", "b", "other parents")
     with pytest.raises(BadUsage, match="other parents"):
         merged(case, "b", "a")
@@ -167,15 +167,15 @@ def test_who_was_kept_apart_may_be_one_again(case: CaseStore) -> None:
         case.add_person(person, person)
         case.set_living(person, "deceased")
     before = case.dump(history=True)
-    case.forbid_link("a", "b", "two people")
-    case.allow_link("b", "a", "one grave")
-    assert (case.cannot_link(), case.dump(history=True)) == ((), before)
+    case.merges.forbid("a", "b", "two people")
+    case.merges.allow("b", "a", "one grave")
+    assert (case.merges.forbidden(), case.dump(history=True)) == ((), before)
     *_, forbidden, allowed = case.audit()
     assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
     assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
     assert case.verify_audit() == ()
     with pytest.raises(BadUsage, match="not kept apart"):
-        case.allow_link("a", "b")
+        case.merges.allow("a", "b")
     merged(case, "a", "b")
 
 
@@ -183,8 +183,8 @@ def test_why_the_living_may_be_linked_stays_out_of_the_log(case: CaseStore) -> N
     """Of people not known to be dead the log has ids alone."""
     for person in ("a", "b"):
         case.add_person(person, person)
-    case.forbid_link("a", "b", "two people")
-    case.allow_link("a", "b", "Nora said so")
+    case.merges.forbid("a", "b", "two people")
+    case.merges.allow("a", "b", "Nora said so")
     assert case.audit()[-1].after_state == {"ids": ["a", "b"], "fields": ["why"]}
 
 
@@ -195,7 +195,7 @@ def test_a_record_keeps_its_name(case: CaseStore) -> None:
     cluster = merged(case, "a", "b")
     assert [case.recorded_name(one) for one in ("a", "b")] == ["Eliza", "Eliza Holly"]
     assert case.person("b").name == "Eliza"
-    case.unmerge(cluster)
+    case.merges.undo(cluster)
     assert case.recorded_name("b") == "Eliza Holly"
     with pytest.raises(BadUsage, match="nobody"):
         case.recorded_name("nobody")
@@ -205,7 +205,7 @@ def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
     """A merge cluster has every field of the seed, and what speaks against it (R328, R354, R356, R394)."""
     for person in ("a", "b"):
         case.add_person(person, person)
-    cluster = case.merge(
+    cluster = case.merges.merge(
         "a",
         "b",
         rationale="same name",
@@ -215,13 +215,13 @@ def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
         score=0.97,
         decided_by="rule",
     )
-    (row,) = case.merges()
+    (row,) = case.merges.all()
     assert (row.id, row.canonical_id, row.member_ids) == (cluster, "a", ("a", "b"))
     assert (row.merge_rationale, row.why_not_split, row.why_not_merge) == ("same name", "same parents", "a year apart")
     assert (row.is_reversible, row.created_at, row.state, row.score) == (True, now(), "merged", 0.97)
     assert dict(row.features) == {"name_similarity": 0.9}
     with pytest.raises(BadUsage, match="speaks against"):
-        case.merge("a", "b", rationale="x", why_not_split="y", why_not_merge=" ")
+        case.merges.merge("a", "b", rationale="x", why_not_split="y", why_not_merge=" ")
 
 
 @pytest.mark.parametrize(("kept", "gone"), [("a", "a"), ("a", "nobody"), ("nobody", "a")])
@@ -239,8 +239,8 @@ def test_only_a_merge_that_holds_can_be_undone(case: CaseStore) -> None:
     for person in ("a", "b"):
         case.add_person(person, person)
     cluster = merged(case, "a", "b")
-    case.unmerge(cluster)
+    case.merges.undo(cluster)
     with pytest.raises(BadUsage, match="already"):
-        case.unmerge(cluster)
+        case.merges.undo(cluster)
     with pytest.raises(BadUsage, match="'none'"):
-        case.unmerge("none")
+        case.merges.undo("none")

@@ -14,7 +14,6 @@ from kiwiresearch.errors import CannotWrite, FolderTaken, StoreUnreachable
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.location import CaseSchemas
 from kiwiresearch.kin.store.queues import FrontierItem
-from kiwiresearch.kin.store.values import CachedResponse
 
 Place = Callable[[], Path | str]
 
@@ -52,18 +51,19 @@ def _filled(where: Path | str) -> CaseStore:
         store.assert_tie("parent_of", "c", "a", said("father", "Tom Smith"), source)
         store.set_state("none", None)
         store.set_state("budget", {"left": [1, 2.5, "é\u2028"]})
-        store.push("frontier", FrontierItem(query_string="zim://book/Ann_Smith", query_hash="hash", priority=0.1 + 0.2))
+        store.queues.push(
+            "frontier", FrontierItem(query_string="zim://book/Ann_Smith", query_hash="hash", priority=0.1 + 0.2)
+        )
         store.set_plugin_state("wikidata", {"well": True})
-        store.cache(CachedResponse("http://a/", 200, b"\0\xff" * 99, now(), now()))
         store.note_query("Ann", "ann", "h", "books", 0, 0, negative=True)
     _merged(store, "c", "d")
     _merged(store, "b", "c")
-    store.unmerge(_merged(store, "a", "b"), why="two")
+    store.merges.undo(_merged(store, "a", "b"), why="two")
     return store
 
 
 def _merged(store: CaseStore, kept: str, gone: str) -> str:
-    return store.merge(kept, gone, rationale="one grave", why_not_split="no", why_not_merge="years")
+    return store.merges.merge(kept, gone, rationale="one grave", why_not_split="no", why_not_merge="years")
 
 
 def test_a_copy_is_the_same_case(a_place: Place, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_whoever_lost_the_line_writes_nothing_more(postgres_server: Callable[[],
     with CaseStore.open(where, now, alone_s=0.0) as first:
         first.add_person("a", "Ann")
         with psycopg.connect(where, autocommit=True) as connection:
-            connection.execute("SELECT pg_terminate_backend(%s)", [first._db._backend])
+            connection.execute("SELECT pg_terminate_backend(%s)", [first._db._database._holder])
         assert list(first.tree().persons) == ["a"]
         with CaseStore.open(where, now, alone_s=0.0) as second:
             second.add_person("c", "Cid")

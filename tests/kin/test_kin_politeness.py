@@ -251,7 +251,7 @@ def test_long_retry_after_is_remembered(stones: Plugin, site: Site) -> None:
 
 
 def test_answers_are_kept_as_long_as_the_plugin_says(stones: Plugin, site: Site) -> None:
-    """Within its time a page is not asked for again; after it, it is (R366)."""
+    """Within its time a page is not asked for again; after it, it is (R288, R366)."""
     plugin = at(stones, site.address, cache_ttl_seconds=3600)
     gate = gate_to(site, plugin)
     for seconds, times in ((0, 1), (3599, 1), (2, 2)):

@@ -1,14 +1,12 @@
-"""The queues: nothing twice, the best first, one worker each."""
+"""The queues: nothing twice, the best first, what was taken is put back."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import pytest
-from tests.kin.cases import NOW, now
+from tests.kin.cases import NOW
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
@@ -63,170 +61,103 @@ def test_items_come_back_as_they_were_pushed(case: CaseStore) -> None:
         revisit_reason="married name",
         triggering_clue_id="c",
     )
-    assert case.push("frontier", frontier)
-    assert case.push("clue", clue)
-    assert case.push("revisit", revisit)
+    assert case.queues.push("frontier", frontier)
+    assert case.queues.push("clue", clue)
+    assert case.queues.push("revisit", revisit)
     for queue, item in (("frontier", frontier), ("clue", clue), ("revisit", revisit)):
-        (found,) = case.items(queue)  # type: ignore[arg-type]
+        (found,) = case.queues.items(queue)  # type: ignore[arg-type]
         base = {field.name for field in fields(QueueItem)}
         for field in fields(item):
             if field.name not in base:
                 assert getattr(found, field.name) == getattr(item, field.name)
         assert (found.status, found.retry_count, found.created_at) == ("pending", 0, NOW)
     with pytest.raises(BadUsage, match="ClueItem"):
-        case.push("frontier", clue)
+        case.queues.push("frontier", clue)
 
 
 def test_an_item_is_queued_once(case: CaseStore) -> None:
     """The same query is not novel, be it done long ago; clues and revisits are known by what they ask (R275)."""
-    assert case.push("frontier", page("a"))
-    item = case.lease("frontier", "w")
+    assert case.queues.push("frontier", page("a"))
+    item = case.queues.take("frontier")
     assert item
-    assert case.finish(item)
-    assert not case.push("frontier", page("a", 0.9))
+    case.queues.finish(item)
+    assert not case.queues.push("frontier", page("a", 0.9))
     clue = ClueItem(hypothesis_type="t", hypothesis_text="Father of Ann")
-    assert case.push("clue", clue)
-    assert not case.push("clue", ClueItem(hypothesis_type="t", hypothesis_text="father of  ANN"))
-    assert case.sizes() == {"frontier": 0, "clue": 1, "revisit": 0}
+    assert case.queues.push("clue", clue)
+    assert not case.queues.push("clue", ClueItem(hypothesis_type="t", hypothesis_text="father of  ANN"))
+    assert case.queues.sizes() == {"frontier": 0, "clue": 1, "revisit": 0}
 
 
 def test_the_best_comes_first_and_ties_go_by_id(case: CaseStore) -> None:
     """Items come out by priority, whatever order they went in (R292)."""
     for name, priority in (("c", 0.5), ("a", 0.5), ("b", 0.9), ("d", 0.1)):
-        case.push("frontier", page(name, priority))
-    order = [item.id for item in case.items("frontier")]
+        case.queues.push("frontier", page(name, priority))
+    order = [item.id for item in case.queues.items("frontier")]
     taken = []
-    while item := case.lease("frontier", "w"):
+    while item := case.queues.take("frontier"):
         taken.append(item.id)
     assert taken == order
-    by_name = {item.key: item for item in case.items("frontier")}
+    by_name = {item.key: item for item in case.queues.items("frontier")}
     assert (taken[0], taken[-1]) == (by_name["b"].id, by_name["d"].id)
     assert taken[1] < taken[2]
 
 
-def test_a_lease_that_ends_comes_back_and_its_old_holder_cannot_finish(case_url: str) -> None:
-    """What a dead worker held is taken by another, who alone decides about it."""
-    clock = [NOW]
-    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
-        store.push("frontier", page("a"))
-        first = store.lease("frontier", "one", 60)
-        assert first
-        assert store.lease("frontier", "two", 60) is None
-        clock[0] = LATER
-        second = store.lease("frontier", "two", 60)
-        assert second
-        assert (second.id, second.leased_by) == (first.id, "two")
-        assert not store.finish(first)
-        assert store.finish(second)
-
-
-def test_a_worker_that_starts_again_gets_back_what_it_held(case: CaseStore) -> None:
-    """Leases of one worker can be given back at once, those of others stay."""
-    for name in ("a", "b"):
-        case.push("frontier", page(name))
-    held, other = case.lease("frontier", "one"), case.lease("frontier", "two")
-    assert held
-    assert other
-    assert case.release("one") == 1
-    again = case.lease("frontier", "one")
+def test_what_was_taken_can_be_given_back(case: CaseStore) -> None:
+    """An item that is taken is nobody else's until it is given back, which is no try."""
+    case.queues.push("frontier", page("a"))
+    assert case.queues.take("frontier")
+    assert case.queues.take("frontier") is None
+    case.queues.give_back()
+    again = case.queues.take("frontier")
     assert again
-    assert again.id == held.id
+    assert (again.status, again.retry_count) == ("taken", 0)
 
 
 def test_an_item_fails_for_good_after_three_retries(case_url: str) -> None:
     """A failure puts an item back for later, three times, and then keeps it as failed with its reason."""
     clock = [NOW]
     with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
-        store.push("frontier", page("a"))
+        store.queues.push("frontier", page("a"))
         for expected in ("pending", "pending", "pending", "failed"):
-            item = store.lease("frontier", "w")
+            item = store.queues.take("frontier")
             assert item
-            assert store.fail(item, "no answer", LATER) == expected
+            assert store.queues.fail(item, "no answer", LATER) == expected
             clock[0] = NOW
-            assert store.lease("frontier", "w") is None
+            assert store.queues.take("frontier") is None
             clock[0] = LATER
-        (item,) = store.items("frontier", "failed")
+        (item,) = store.queues.items("frontier", "failed")
         assert (item.last_error, item.retry_count) == ("no answer", 3)
-        assert store.sizes()["frontier"] == 0
+        assert store.queues.sizes()["frontier"] == 0
 
 
-def test_an_item_whose_workers_never_come_back_is_set_aside(case_url: str) -> None:
-    """A lease that ends counts as a try, and so does what a killed worker held: after three the item has failed."""
-    clock = [NOW]
-    with CaseStore.create(case_url, {}, lambda: clock[0]) as store:
-        store.push("frontier", page("a"))
-        for retries in range(3):
-            item = store.lease("frontier", "killed", 60)
-            assert item
-            assert item.retry_count == retries
-            assert store.reclaim("another") == 0
-            assert store.reclaim("killed") == 1
-        assert store.lease("frontier", "dead", 60)
-        assert store.sizes()["frontier"] == 1
-        clock[0] = LATER
-        assert store.lease("frontier", "next", 60) is None
-        (item,) = store.items("frontier", "failed")
-        assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
-
-
-WORKER = """
-import sys
-from kiwiresearch.kin.store.case import CaseStore
-with CaseStore.open(sys.argv[1], lambda: "2026-01-01T00:00:00Z") as store:
-    while item := store.lease("frontier", sys.argv[2]):
-        print(item.id)
-        store.finish(item)
-"""
-
-
-def test_two_processes_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
-    """Two programs on one case share the work and leave none."""
-    with case.step("test"):
-        for number in range(60):
-            case.push("frontier", page(f"q{number}"))
-    workers = [
-        subprocess.Popen([sys.executable, "-c", WORKER, case_url, name], stdout=subprocess.PIPE, text=True)
-        for name in ("one", "two")
-    ]
-    taken = [worker.communicate(timeout=120)[0].split() for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0]
-    assert sorted(taken[0] + taken[1]) == sorted(item.id for item in case.items("frontier", "done"))
-    assert len(taken[0] + taken[1]) == 60
-
-
-def test_four_threads_never_take_the_same_item(case: CaseStore, case_url: str) -> None:
-    """Four workers with a store each take every item once."""
-    with case.step("test"):
-        for number in range(100):
-            case.push("frontier", page(f"q{number}"))
-
-    def work(name: str) -> list[str]:
-        taken = []
-        with CaseStore.open(case_url, now) as store:
-            while item := store.lease("frontier", name):
-                taken.append(item.id)
-                store.finish(item)
-        return taken
-
-    with ThreadPoolExecutor(4) as pool:
-        taken = [identity for one in pool.map(work, "abcd") for identity in one]
-    assert len(taken) == len(set(taken)) == 100
+def test_an_item_whose_workers_never_come_back_is_set_aside(case: CaseStore) -> None:
+    """What a killed worker had taken counts as a try: after three the item has failed."""
+    case.queues.push("frontier", page("a"))
+    for retries in range(4):
+        item = case.queues.take("frontier")
+        assert item
+        assert item.retry_count == retries
+        assert case.queues.sizes()["frontier"] == 1
+        assert case.queues.reclaim() == 1
+    assert case.queues.take("frontier") is None
+    (item,) = case.queues.items("frontier", "failed")
+    assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 
 
 def test_threads_may_share_one_store(case: CaseStore) -> None:
     """A store that several threads use at once makes them wait and mixes nothing up."""
     for number in range(40):
-        case.push("frontier", page(f"q{number}"))
+        case.queues.push("frontier", page(f"q{number}"))
 
     def work(name: str) -> list[str]:
         taken: list[str] = []
         while True:
             with case.step(name):
-                item = case.lease("frontier", name)
+                item = case.queues.take("frontier")
                 if item is None:
                     return taken
                 case.add_person(item.id, name)
-                case.finish(item)
+                case.queues.finish(item)
                 taken.append(item.id)
 
     with ThreadPoolExecutor(4) as pool:

@@ -34,7 +34,7 @@ def parted(case: CaseStore) -> CaseStore:
         told(case, "b", "two", *LIFE)
     (merge,), _, _ = resolve(case)
     with case.step("user"):
-        case.unmerge(merge, why="cousins")
+        case.merges.undo(merge, why="cousins")
     return case
 
 
@@ -65,7 +65,8 @@ def test_the_pair_stays_apart_once_one_of_them_is_part_of_another(parted: CaseSt
     """A third record joins one of the two, and the other stays out, also in the run after that."""
     with parted.step("test"):
         told(parted, "0", "three", *LIFE)
-        parted.merge("0", "a", rationale="the user says so", why_not_split="the user says so", why_not_merge="little")
+        why = "the user says so"
+        parted.merges.merge("0", "a", rationale=why, why_not_split=why, why_not_merge="little")
     for _ in range(2):
         merged, left, _ = resolve(parted)
         assert merged == ()

@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import create_engine, inspect, text
-from tests.kin.cases import NOW, TEXT, a_source, now, said
+from sqlalchemy import inspect, text
+from tests.kin.cases import NOW, TEXT, a_source, engine_of, now, said
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import CaseLocation
 from kiwiresearch.kin.store.values import (
-    CachedResponse,
-    CachedRobots,
     ConflictRow,
     date_bounds,
     date_from_json,
@@ -42,8 +39,7 @@ SEED = {
 
 
 def columns(where: str, sql: str) -> list[dict[str, Any]]:
-    place = CaseLocation.of(where)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(where)
     with engine.connect() as connection:
         found = [dict(row) for row in connection.execute(text(sql)).mappings()]
     engine.dispose()
@@ -62,8 +58,7 @@ def ann(case: CaseStore) -> str:
 
 def test_every_field_of_the_seed_is_a_column_of_its_name(case: CaseStore, case_url: str) -> None:
     """Tables and columns are called as the data model calls them (R311, R313, R322, R323, R324, R325, R326, R327)."""
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     found = {name: {column["name"] for column in inspect(engine).get_columns(name)} for name in SEED}
     engine.dispose()
     missing = {name: set(fields.split()) - found[name] for name, fields in SEED.items()}
@@ -139,8 +134,7 @@ def test_the_same_words_twice_are_one_claim(case: CaseStore, ann: str) -> None:
 def test_rows_that_others_rest_on_cannot_be_changed(case: CaseStore, case_url: str, ann: str) -> None:
     """The database itself refuses to change a value or to delete evidence."""
     case.assert_fact("ann", said("birth_date", "12 May 1850"), ann)
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     for sql in (
         "UPDATE assertion SET field_value = '{}'",
         "DELETE FROM assertion",
@@ -228,7 +222,6 @@ def test_both_engines_hold_the_same_bytes(case_url: str, tmp_path: Path) -> None
             source = a_source(store)
             store.add_person("ann", "Ann Smith", "female", {"zim": "x"})
             store.assert_fact("ann", said("birth_date", "about 1849"), source)
-            store.cache(CachedResponse("https://e.org", 200, b"\x00body", NOW, NOW))
             dumps.append(store.dump())
     assert dumps[0] == dumps[1]
 
@@ -283,22 +276,15 @@ def test_conflicts_are_kept_and_replaced_by_field(case: CaseStore, ann: str) -> 
     assert len(case.tree().facts_of("ann")) == 2
 
 
-def test_state_and_caches_give_back_what_they_got(case: CaseStore) -> None:
-    """Counters, plugins, responses and robots.txt are kept under their names and replaced (R288)."""
-    assert (case.state("n"), case.plugin_state("p"), case.cached("u"), case.robots("h")) == (None,) * 4
+def test_states_give_back_what_they_got(case: CaseStore) -> None:
+    """Counters and the states of plugins are kept under their names and replaced."""
+    assert (case.state("n"), case.plugin_state("p")) == (None, None)
     for value in (1, {"spent": [1, 2]}, None, "end"):
         case.set_state("n", value)
         assert case.state("n") == value
     case.set_plugin_state("p", {"health": "good"})
     case.set_plugin_state("p", {"health": "bad"})
     assert case.plugin_state("p") == {"health": "bad"}
-    case.cache(CachedResponse("u", 200, b"\x00\xff", NOW, NOW, "etag", "then"))
-    found = case.cached("u")
-    assert found is not None
-    assert (found.body, found.status, found.etag, found.last_modified) == (b"\x00\xff", 200, "etag", "then")
-    robots = CachedRobots("h", 200, "User-agent: *", NOW, NOW)
-    case.cache_robots(robots)
-    assert case.robots("h") == robots
 
 
 @pytest.mark.parametrize("number", [-0.1, 1.3, float("nan")])

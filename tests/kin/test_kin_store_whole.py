@@ -6,12 +6,11 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
-from tests.kin.cases import a_source, now, said
+from sqlalchemy import text
+from tests.kin.cases import a_source, engine_of, now, said
 
 from kiwiresearch.errors import RunDamaged
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.location import CaseLocation
 
 TABLES = ("assertion", "evidence_claim", "person", "relationship")
 
@@ -25,17 +24,16 @@ def family(case: CaseStore) -> CaseStore:
     case.assert_fact("ann", said("birth_date", "12 May 1850"), source)
     case.assert_fact("nan", said("birth_place", "Leeds"), source)
     case.assert_tie("parent_of", "tom", "nan", said("father", "Tom Smith"), source)
-    case.merge("ann", "nan", rationale="one name", why_not_split="-", why_not_merge="few words")
+    case.merges.merge("ann", "nan", rationale="one name", why_not_split="-", why_not_merge="few words")
     case.assert_tie("parent_of", "tom", "ann", said("father", "Tom Smith"), source)
     return case
 
 
 def touched(case_url: str, *statements: str) -> None:
     """Change rows as somebody would who owns the database: without its triggers."""
-    place = CaseLocation.of(case_url)
-    engine = create_engine(f"sqlite:///{place.path}" if place.path else place.address)
+    engine = engine_of(case_url)
     with engine.begin() as connection:
-        if place.path:
+        if engine.dialect.name == "sqlite":
             for row in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
                 connection.execute(text(f"DROP TRIGGER {row.name}"))
         else:
@@ -49,8 +47,8 @@ def touched(case_url: str, *statements: str) -> None:
 def test_rows_that_nobody_touched_hold(family: CaseStore) -> None:
     """Merges, what is said after them, and their undoing leave every row with its name."""
     assert family.verify_rows() == ()
-    (merge,) = family.merges()
-    family.unmerge(merge.id, why="two people")
+    (merge,) = family.merges.all()
+    family.merges.undo(merge.id, why="two people")
     assert family.verify_rows() == ()
 
 
@@ -88,7 +86,7 @@ def test_a_statement_that_was_removed_is_missed(family: CaseStore, case_url: str
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("DELETE FROM alembic_version", "of which version"),
+        ("DELETE FROM case_format", "of which version"),
         ("DELETE FROM research_case", "a row of it is missing"),
         ("DROP TABLE audit_head", "a table of it is missing"),
         ("UPDATE research_case SET settings = '{'", "is not what it wrote"),

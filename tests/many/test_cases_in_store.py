@@ -31,7 +31,7 @@ from kiwiresearch.kin.store import integrity
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.location import CaseSchemas
-from kiwiresearch.kin.store.tables import AuditHeadRow, table
+from kiwiresearch.kin.store.tables import AUDIT_HEAD
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
@@ -172,9 +172,9 @@ def test_the_same_steps_give_the_same_digest(
                 assert [took.what for took in case.steps()][-1] == "stop"
                 import_gedcom(case.store, tmp_path / "tree.ged")
                 case.decide()
-                merged = [one for one in case.store.merges() if one.state != "reverted"]
+                merged = [one for one in case.store.merges.all() if one.state != "reverted"]
                 assert merged, "the file tells of somebody the book knows"
-                case.store.unmerge(merged[0].id, why="two people")
+                case.store.merges.undo(merged[0].id, why="two people")
                 assert (case.store.verify_audit(), case.store.verify_rows()) == ((), ())
                 return case.store.fingerprint()
 
@@ -275,7 +275,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
 
     def lossy(source: CaseDatabase, target: CaseDatabase) -> None:
         copied(source, target)
-        target.run(delete(table(AuditHeadRow)))
+        target.run(delete(AUDIT_HEAD))
 
     Case.empty(here / "cases/ann", CaseSettings()).close()
     assert "The settings name no store." in kiwi("kin", "move", "ann")[2]

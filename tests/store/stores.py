@@ -9,7 +9,7 @@ from itertools import count
 
 from sqlalchemy import create_engine, text
 
-from kiwiresearch.store.engine import FILE_SCHEME, file_path, server_url
+from kiwiresearch.store.engine import Address
 from kiwiresearch.store.store import Store, open_store
 
 Opener = Callable[[], Store]
@@ -25,9 +25,8 @@ def opened(url: str, *, is_primary: bool = True, busy_s: float = 30.0) -> Store:
 
 
 def changed(url: str, sql: str) -> int:
-    """Change a store as nobody should; how many rows that met."""
-    address = f"sqlite:///{file_path(url)}" if url.startswith(FILE_SCHEME) else server_url(url)
-    engine = create_engine(address)
+    """Change a store or a case as nobody should; how many rows that met."""
+    engine = create_engine(Address.parse(url, "store").url)
     with engine.begin() as connection:
         met = connection.execute(text(sql)).rowcount
     engine.dispose()

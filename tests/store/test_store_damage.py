@@ -144,7 +144,7 @@ def test_what_is_no_text_is_told_as_changed_in_a_file(tmp_path: Path) -> None:
         assert [row.subject for row in store.audit.rows()] == ["", ""]
         broken = store.audit.check()
         assert broken is not None
-        assert (broken.seq, broken.why) == (2, "row 2 was changed")
+        assert (broken.seq, broken.text) == (2, "row 2 was changed")
         changed(url, "UPDATE kiwi_audit_head SET hash = X'ff'")
         with pytest.raises(StoreDamaged, match="where the audit ends"):
             store.audit.add("now", "c", "host", "looked")

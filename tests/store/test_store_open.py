@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,8 +144,8 @@ def test_an_older_store_is_brought_up_to_date(store_url: str, monkeypatch: pytes
     """Each migration that a store has not seen is run once, and the version says so."""
     opened(store_url).close()
     ran = []
-    monkeypatch.setattr(versions, "VERSION", 3)
-    monkeypatch.setattr(versions, "MIGRATIONS", {2: lambda _: ran.append(2), 3: lambda _: ran.append(3)})
+    migrations = {2: lambda _: ran.append(2), 3: lambda _: ran.append(3)}
+    monkeypatch.setattr(versions, "SCHEMA", replace(versions.SCHEMA, version=3, migrations=migrations))
     opened(store_url).close()
     opened(store_url).close()
     assert ran == [2, 3]

@@ -136,7 +136,7 @@ def test_the_owner_decides(client: httpx2.Client, copied: tuple[str, Path]) -> N
     assert [one["decided_by"] for one in made] == ["user"]
     assert {one["name"] for one in made[0]["members"]} == {"Ann Pell", "Clara Holt"}, "as each record called them"
     with Case.open(folder) as case:
-        assert [one.why_not_split for one in case.store.merges()] == ["one grave"]
+        assert [one.why_not_split for one in case.store.merges.all()] == ["one grave"]
     assert "Clara Holt" not in people(client, url) or "Ann Pell" not in people(client, url)
     undone = client.post(f"{url}/merges/{made[0]['id']}/undo", json={"why": "two people"}).json()
     assert undone == {"undone": [made[0]["id"]]}

@@ -293,7 +293,7 @@ class Case:
         return str(found.ref(end)) if found and end else None
 
     def _merges(self, tree: Tree, mask: Mask) -> Iterator[MergeEntry]:
-        for one in self.store.merges():
+        for one in self.store.merges.all():
             person = self.store.canonical(one.canonical_id)
             if person in tree.persons:
                 names = tuple(dict.fromkeys((tree.persons[person].name, *tree.persons[person].names)))

@@ -296,9 +296,9 @@ class SchemaPlace:
         return self._called(text, self.title)
 
     def _called(self, text: str, name: str) -> str:
-        from kiwiresearch.kin.store.location import CaseLocation
+        from kiwiresearch.store.engine import Address
 
-        return text.replace(CaseLocation.of(self.database).name, name)
+        return text.replace(Address.parse(self.database, "case").name, name)
 
 
 def _sent_to(folder: Path, digest: str) -> Path:

@@ -102,7 +102,7 @@ def summary_record(case: Case, mode: Mode) -> CaseSummary:
         budget=case.settings.budget,
         steps=progress.iterations,
         fetched=progress.fetches,
-        waiting=sum(case.store.sizes().values()),
+        waiting=sum(case.store.queues.sizes().values()),
         stop=str(stop.get("reason", "")),
         why=mask.text(str(stop.get("words", ""))),
     )

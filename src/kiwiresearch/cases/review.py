@@ -113,7 +113,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     one = _chosen(wanted, to_review(case), "proposal")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
     with case.store.step("user"):
-        merge = case.store.merge(
+        merge = case.store.merges.merge(
             first,
             second,
             rationale=one.why or SAYS_SO,
@@ -130,14 +130,14 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> WaitingMerge:
     """Keep the two apart, as the user says; they are not proposed again."""
     one = _chosen(wanted, to_review(case), "proposal")
     with case.store.step("user"):
-        case.store.forbid_link(*one.pair, why or SAYS_SO, "user")
+        case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
         case.decide()
     return one
 
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
     """The pairs that are not proposed again; those that became one person all the same are none."""
-    links = case.store.cannot_link()
+    links = case.store.merges.forbidden()
     apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
     return tuple(
         SeparatedPair(
@@ -151,23 +151,23 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     """Keep two apart no longer, by the beginning of its id: they are looked at again as if nothing had been said."""
     one = _chosen(wanted, separated_pairs(case), "pair that is kept apart")
     with case.store.step("user"):
-        case.store.allow_link(*one.pair, why)
+        case.store.merges.allow(*one.pair, why)
         case.decide()
     return one
 
 
 def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
     """Undo a merge, by the beginning of its id; the ids of all that were undone."""
-    merge = _chosen(wanted, case.store.merges(), "merge")
+    merge = _chosen(wanted, case.store.merges.all(), "merge")
     with case.store.step("user"):
-        undone = case.store.unmerge(merge.id, cascade=cascade, why=why)
+        undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
         case.decide()
     return undone
 
 
 def user_reasons(case: Case) -> dict[str, str]:
     """What the user said to merges, by their ids. It is the owner's: it may name people in words no mask knows."""
-    given = {one.id: _own_words(one.why_not_split) for one in case.store.merges() if one.decided_by == "user"}
+    given = {one.id: _own_words(one.why_not_split) for one in case.store.merges.all() if one.decided_by == "user"}
     return {merge: why for merge, why in given.items() if why}
 
 
@@ -189,7 +189,7 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> dict[str, Any]:
             "why": mask.text(one.merge_rationale),
             "why_not": mask.text(one.why_not_merge),
         }
-        for one in case.store.merges()
+        for one in case.store.merges.all()
     ]
 
     def called(person: PersonId) -> str:

@@ -123,7 +123,7 @@ def start_record(case: Case) -> dict[str, Any]:
         "case": mask.file_name(case.place.title),
         "seeds": [{"id": seed, "name": tree.persons[seed].name} for seed in case.seeds() if seed in tree.persons],
         "people": len(tree.persons),
-        "waiting": case.store.sizes(),
+        "waiting": case.store.queues.sizes(),
     }
 
 

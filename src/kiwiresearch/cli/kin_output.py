@@ -57,7 +57,7 @@ class StepLines:
         rows = self._case.store.queries()
         whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
         self._known = len(rows)
-        waiting = self._case.store.sizes()["frontier"]
+        waiting = self._case.store.queues.sizes()["frontier"]
         say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{took.words}")))
 
 
@@ -66,7 +66,8 @@ def started(case: Case) -> None:
     names = "; ".join(_name_and_years(tree.persons[seed].name, lifespan(tree, seed)) for seed in case.seeds())
     line(f"Begun with {names}.")
     others = len(tree.persons) - len(case.seeds())
-    line(f"{count_of(others, 'relative')} named so far; {count_of(case.store.sizes()['frontier'], 'page')} to look at.")
+    waiting = count_of(case.store.queues.sizes()["frontier"], "page")
+    line(f"{count_of(others, 'relative')} named so far; {waiting} to look at.")
     unbroken_line(f"Case: {case.place.title}")
     unbroken_line("Go on: kiwiresearch kin run")
 

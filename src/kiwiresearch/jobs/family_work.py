@@ -65,7 +65,7 @@ def _take_steps(case: Case, steps: int, tell: EventListener) -> RunOutcome:
         story = took.words
         if took.what != "stop":
             count += 1
-        waiting = sum(case.store.sizes().values())
+        waiting = sum(case.store.queues.sizes().values())
         told: dict[str, Any] = {"what": took.what, "words": took.words, "new": took.new, "reason": took.reason}
         tell(event="step", order=count, waiting=waiting, **told)
         if count == steps:

@@ -1,65 +1,78 @@
-"""The database behind the store: short transactions on pooled connections, one clock, and counters."""
+"""A database: short transactions on pooled connections, locks, one clock, and the ways to write a row."""
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Table, event, select, text
+from sqlalchemy import Connection, Table, text
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from kiwiresearch.errors import BadUsage, StoreDamaged, StoreUnreachable
+from kiwiresearch.errors import StoreDamaged, StoreUnreachable
 from kiwiresearch.store.engine import (
-    FILE_SCHEME,
-    SERVER_SCHEMES,
+    BEGIN_OPTION,
+    POOL_SIZE,
+    Address,
     ErrorKinds,
     database_errors,
-    file_engine,
-    file_path,
-    server_engine,
-    server_url,
-    without_password,
+    error_code,
+    open_engine,
 )
-from kiwiresearch.store.tables import COUNTER, JOB, RUN
 
 BUSY_S = 30.0
-BEGIN_OPTION = "kiwi_begin"
+PAUSE_S = 0.01
 STORE_ERRORS = ErrorKinds("store", busy=StoreUnreachable, damaged=StoreDamaged, unreachable=StoreUnreachable)
 LOCK_SPACE = 543_197_703
-"""The number under which locks of the store are known to a PostgreSQL server."""
-LOCK = text("SELECT pg_advisory_xact_lock(:space, hashtext(coalesce(current_schema(), '') || ' ' || :lock))")
+"""The number under which our locks are known to a PostgreSQL server."""
+LOCK_KEY = (
+    f"{LOCK_SPACE}, hashtext(coalesce(current_schema(), current_setting('search_path')) || ' ' || CAST(:lock AS text))"
+)
+"""A lock by its name and by the schema, also while that is yet to be made: no two schemas wait for each other."""
+LOCK = text(f"SELECT pg_advisory_xact_lock({LOCK_KEY})")
+TRY_SESSION_LOCK = text(f"SELECT pg_try_advisory_lock({LOCK_KEY})")
+WAIT_SESSION_LOCK = text(f"SELECT pg_advisory_lock({LOCK_KEY})")
+UNLOCK_SESSION = text(f"SELECT pg_advisory_unlock({LOCK_KEY})")
+BACKEND = text("SELECT pg_backend_pid()")
 CLOCK = text("SELECT extract(epoch FROM clock_timestamp())")
+KEEPALIVE_SETTINGS = ("tcp_keepalives_idle = 5", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3")
+"""Settings by which the server notices within half a minute that the machine of who holds a lock is gone."""
+Insert = sqlite.Insert | postgresql.Insert
 
 
 class Database:
-    """A file or a server. Safe to use from several threads; every transaction has a connection of its own."""
+    """A file or a server. Safe to use from several threads; every transaction has a connection of its own.
 
-    def __init__(self, url: str, clock: Callable[[], float], *, busy_s: float = BUSY_S) -> None:
+    With one connection only, `hold` takes a lock that lasts from transaction to transaction.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        kinds: ErrorKinds,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        busy_s: float = BUSY_S,
+        connections: int = POOL_SIZE,
+    ) -> None:
+        self.path = address.path
+        self.name = address.name
+        self.is_file = address.path is not None
+        self.kinds = kinds
         self._clock = clock
-        self.busy_s = busy_s
-        self.path: Path | None = None
-        if url.startswith(FILE_SCHEME):
-            self.path = file_path(url)
-            self.name = str(self.path)
-            self._engine = file_engine(
-                self.path, busy_s=busy_s, begin=lambda one: str(one.get_execution_options().get(BEGIN_OPTION, "BEGIN"))
-            )
-            event.listen(self._engine, "connect", _accept_any_bytes)
-        elif url.startswith(SERVER_SCHEMES):
-            address = server_url(url)
-            self.name = without_password(address)
-            self._engine = server_engine(address.render_as_string(hide_password=False), busy_s=busy_s)
-        else:
-            kind, is_url, _ = url.partition("://")
-            what = f"{kind[:40]!r} is no kind of database a store can be" if is_url else "The store is no URL"
-            raise BadUsage(f"{what}.", remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.")
+        self._busy_s = busy_s
+        self._engine = open_engine(address, kinds, busy_s=busy_s, connections=connections)
+        self._held_lock = ""
+        self._holder = 0
+        """The server's number for the connection that holds the lock."""
 
-    @property
-    def is_file(self) -> bool:
-        return self.path is not None
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn what the engine says meanwhile into an error of ours; bugs keep their traceback."""
+        return database_errors(self.name, self.kinds)
 
     @contextmanager
     def writing(self, *locks: str) -> Iterator[Connection]:
@@ -67,24 +80,61 @@ class Database:
 
         Who names the same lock comes one after the other; a file has one writer at a time anyway.
         """
-        with database_errors(self.name, STORE_ERRORS), self._engine.connect() as connection:
+        with self.errors(), self.write_transaction(*locks) as connection:
+            yield connection
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One view of the database, in which nothing changes."""
+        with self.errors(), self.read_transaction() as connection:
+            yield connection
+
+    @contextmanager
+    def write_transaction(self, *locks: str) -> Iterator[Connection]:
+        """As `writing`, for who has other errors inside, and wraps its own statements in `errors`."""
+        with self._engine.connect() as connection:
             if self.is_file:
                 connection = connection.execution_options(**{BEGIN_OPTION: "BEGIN IMMEDIATE"})
             with connection.begin():
                 if not self.is_file:
                     for lock in locks:
-                        connection.execute(LOCK, {"space": LOCK_SPACE, "lock": lock})
+                        connection.execute(LOCK, {"lock": lock})
+                    self._check_held(connection)
                 yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """One view of the store, in which nothing changes."""
-        with database_errors(self.name, STORE_ERRORS), self._engine.connect() as connection:
+    def read_transaction(self) -> Iterator[Connection]:
+        """As `reading`, for who has other errors inside, and wraps its own statements in `errors`."""
+        with self._engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin() as transaction:
                 yield connection
                 transaction.rollback()
+
+    def hold(self, lock: str, *, timeout_s: float) -> bool:
+        """Hold a lock of a server until the database is closed; whether it was free in time.
+
+        The lock is the connection's own: whoever has lost it can write nothing more.
+        """
+        with self.errors(), self._engine.connect() as connection:
+            taken = connection.execute(TRY_SESSION_LOCK, {"lock": lock}).scalar_one()
+            if not taken and not (timeout_s and _wait_for_lock(connection, lock, timeout_s)):
+                return False
+            for setting in KEEPALIVE_SETTINGS:
+                connection.execute(text(f"SET {setting}"))
+            self._holder = int(connection.execute(BACKEND).scalar_one())
+            self._held_lock = lock
+            connection.commit()
+        return True
+
+    def _check_held(self, connection: Connection) -> None:
+        if self._held_lock and self._holder != connection.execute(BACKEND).scalar_one():
+            noun = self.kinds.noun
+            raise StoreUnreachable(
+                f"The server of the {noun} {self.name!r} was away meanwhile, and others may have changed it.",
+                remedy=f"Open the {noun} again: nothing is lost but the step under way.",
+            )
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970: a server's own clock, since those of its hosts differ; else the one passed in."""
@@ -92,20 +142,34 @@ class Database:
             return self._clock()
         return float(connection.execute(CLOCK).scalar_one())
 
-    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+    def insert(self, table: Table) -> Insert:
         """An insert that can say what is to happen where the key is taken."""
         return sqlite.insert(table) if self.is_file else postgresql.insert(table)
 
-    def enable_wal(self) -> bool:
-        """Let readers of the file not wait for its writer, if its disk can do that; False if it is in use just now."""
-        with database_errors(self.name, STORE_ERRORS), self._engine.connect() as connection:
+    def upsert(self, table: Table, row: Mapping[str, Any]) -> Insert:
+        """Insert a row, or take the place of the one with its key."""
+        keys = [column.name for column in table.primary_key]
+        rest = {name: value for name, value in row.items() if name not in keys}
+        return self.insert(table).values(dict(row)).on_conflict_do_update(index_elements=keys, set_=rest)
+
+    def enable_wal(self) -> None:
+        """Let readers of the file not wait for its writer, if its disk can do that.
+
+        Only who is alone can change how a file is written, and nobody is told when that is.
+        """
+        until = time.monotonic() + self._busy_s
+        while not self._try_wal() and time.monotonic() < until:
+            time.sleep(PAUSE_S)
+
+    def _try_wal(self) -> bool:
+        with self.errors(), self._engine.connect() as connection:
             raw = connection.connection.dbapi_connection
             assert raw is not None
             cursor = raw.cursor()
             try:
                 cursor.execute("PRAGMA journal_mode=WAL").fetchone()
             except sqlite3.OperationalError as problem:
-                if "locked" not in str(problem):
+                if not error_code(problem).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                     raise
                 return False
             finally:
@@ -113,27 +177,21 @@ class Database:
         return True
 
     def close(self) -> None:
+        """Close all connections, and let others have the lock now: a server would notice only some time later."""
+        if self._held_lock:
+            with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
+                connection.execute(UNLOCK_SESSION, {"lock": self._held_lock})  # one that is lost holds nothing
         self._engine.dispose()
 
 
-def _accept_any_bytes(connection: Any, _: object) -> None:
-    """Let a text that is no UTF-8 be damage of its row; by itself SQLite refuses all rows that are read with it."""
-    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-
-
-def next_number(db: Database, connection: Connection, name: str) -> int:
-    """The next of a kind of number; whoever wants one meanwhile waits until the transaction ends."""
-    first = db.insert(COUNTER).values(name=name, value=1)
-    counted = first.on_conflict_do_update(index_elements=["name"], set_={"value": COUNTER.c.value + 1})
-    return int(connection.execute(counted.returning(COUNTER.c.value)).scalar_one())
-
-
-def unused_id(connection: Connection, name: str, is_taken: Callable[[str], bool]) -> str:
-    """The first "name-N" that nobody has."""
-    used: set[str] = set()
-    for column in (JOB.c.id, RUN.c.id):
-        used.update(connection.scalars(select(column).where(column.startswith(f"{name}-", autoescape=True))))
-    number = 1
-    while (found := f"{name}-{number}") in used or is_taken(found):
-        number += 1
-    return found
+def _wait_for_lock(connection: Connection, lock: str, timeout_s: float) -> bool:
+    """Wait for the lock as the server does, which gives it on at once; whether that was in time."""
+    connection.execute(text(f"SET LOCAL lock_timeout = {max(1, int(timeout_s * 1000))}"))
+    try:
+        connection.execute(WAIT_SESSION_LOCK, {"lock": lock})
+    except OperationalError as problem:
+        if error_code(problem.orig) != "55P03":
+            raise
+        connection.rollback()
+        return False
+    return True

@@ -1,11 +1,11 @@
-"""Engines over SQLite files and PostgreSQL servers, and their failures as errors of ours."""
+"""Addresses of databases, engines over SQLite files and PostgreSQL servers, and their failures as errors of ours."""
 
 from __future__ import annotations
 
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoResultFound, OperationalError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.pool import NullPool, Pool, QueuePool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
@@ -24,7 +24,6 @@ AGAIN = "Wait until it is done, then try again."
 LOCKED = "is being written by another process"
 BUSY = "is used by too many at once"
 MORE_CONNECTIONS = "Try again, or let the server have more connections."
-OTHER_SCHEMA = "Make the schema, or name another."
 CHECK_SERVER = "Check that the server runs and the address is right."
 FREE_SPACE = "Make room, then go on."
 
@@ -40,52 +39,54 @@ class ErrorKinds:
 
 
 class _EngineMessage(NamedTuple):
-    """What an engine says, and what that means to a user."""
+    """How an engine tells of a failure, and what that means to a user.
 
-    words: str
+    Codes are the SQLSTATE of PostgreSQL and the beginning of SQLite's names of errors. Words are
+    needed where there is no code of its own, as when a server refuses a connection.
+    """
+
+    codes: tuple[str, ...]
+    words: tuple[str, ...]
     error: type[KiwiError]
     text: str
     remedy: str
 
 
-def _table(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
+def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
     other = f"is no {kind.noun}: it is another kind of file"
-    return (
-        _EngineMessage("database is locked", kind.busy, LOCKED, AGAIN),
-        _EngineMessage("canceling statement due to lock timeout", kind.busy, LOCKED, AGAIN),
-        _EngineMessage("deadlock detected", kind.busy, LOCKED, "Try again."),
-        _EngineMessage("too many clients", kind.busy, BUSY, MORE_CONNECTIONS),
-        _EngineMessage("remaining connection slots", kind.busy, BUSY, MORE_CONNECTIONS),
-        _EngineMessage("disk is full", CannotWrite, "cannot be written: the disk is full", FREE_SPACE),
-        _EngineMessage("no space left", CannotWrite, "cannot be written: the disk is full", FREE_SPACE),
-        _EngineMessage("disk i/o error", CannotWrite, "cannot be written: the disk is full or failing", FREE_SPACE),
-        _EngineMessage(
-            "readonly database", CannotWrite, "may only be read", "Check who may write the file and its folder."
+    rows: tuple[tuple[tuple[str, ...], tuple[str, ...], type[KiwiError], str, str], ...] = (
+        (("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"), (), kind.busy, LOCKED, AGAIN),
+        (("40P01",), (), kind.busy, LOCKED, "Try again."),
+        (("53300",), ("too many clients", "remaining connection slots"), kind.busy, BUSY, MORE_CONNECTIONS),
+        (("SQLITE_FULL", "53100"), (), CannotWrite, "cannot be written: the disk is full", FREE_SPACE),
+        (("SQLITE_IOERR",), (), CannotWrite, "cannot be written: the disk is full or failing", FREE_SPACE),
+        (("SQLITE_READONLY",), (), CannotWrite, "may only be read", "Check who may write the file and its folder."),
+        (("25006",), (), CannotWrite, "may only be read", "Name the server that can be written."),
+        (("42501",), ("permission denied",), CannotWrite, "may not be used by you", "Check the permissions."),
+        (
+            ("28P01",),
+            ("authentication failed",),
+            kind.unreachable,
+            "does not let you in",
+            "Check the user and the password.",
         ),
-        _EngineMessage(
-            "read-only transaction", CannotWrite, "may only be read", "Name the server that can be written."
+        (("3D000",), ('database "',), kind.unreachable, "is not on its server", "Make the database, or name another."),
+        ((), ('role "',), kind.unreachable, "does not know you", "Make the user on its server, or name another."),
+        (("3F000",), (), kind.unreachable, "names a schema that is not there", "Make the schema, or name another."),
+        (
+            ("SQLITE_CANTOPEN",),
+            (),
+            CannotWrite,
+            "cannot be opened",
+            "Check that the folder is there and can be written.",
         ),
-        _EngineMessage("permission denied", CannotWrite, "may not be used by you", "Check the permissions."),
-        _EngineMessage(
-            "authentication failed", kind.unreachable, "does not let you in", "Check the user and the password."
-        ),
-        _EngineMessage('database "', kind.unreachable, "is not on its server", "Make the database, or name another."),
-        _EngineMessage(
-            'role "', kind.unreachable, "does not know you", "Make the user on its server, or name another."
-        ),
-        _EngineMessage(
-            "no schema has been selected", kind.unreachable, "names a schema that is not there", OTHER_SCHEMA
-        ),
-        _EngineMessage(
-            "unable to open", CannotWrite, "cannot be opened", "Check that the folder is there and can be written."
-        ),
-        _EngineMessage("not a database", kind.damaged, other, f"Name the file of a {kind.noun}."),
-        _EngineMessage("malformed", kind.damaged, "is damaged", BACKUP),
-        _EngineMessage("no such table", kind.damaged, "is damaged: a table of it is missing", BACKUP),
-        _EngineMessage('relation "', kind.damaged, "is damaged: a table of it is missing", BACKUP),
-        _EngineMessage("no such column", kind.damaged, "is damaged: a column of it is missing", BACKUP),
-        _EngineMessage("connection", kind.unreachable, "cannot be reached", CHECK_SERVER),
+        (("SQLITE_NOTADB",), (), kind.damaged, other, f"Name the file of a {kind.noun}."),
+        (("SQLITE_CORRUPT",), (), kind.damaged, "is damaged", BACKUP),
+        (("42P01",), ("no such table",), kind.damaged, "is damaged: a table of it is missing", BACKUP),
+        (("42703",), ("no such column",), kind.damaged, "is damaged: a column of it is missing", BACKUP),
+        ((), ("connection",), kind.unreachable, "cannot be reached", CHECK_SERVER),
     )
+    return tuple(_EngineMessage(*row) for row in rows)
 
 
 @contextmanager
@@ -108,7 +109,7 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
         if isinstance(problem, StatementError) and isinstance(problem.orig, KiwiError):
             raise problem.orig from problem  # a value was refused before the engine saw it
         said = problem.orig if isinstance(problem, StatementError) else problem
-        known = _error_for(name, kind, str(said))
+        known = _error_for(name, kind, said)
         if known is None and isinstance(problem, OperationalError) and not isinstance(said, sqlite3.Error):
             known = kind.unreachable(
                 f"The {kind.noun} {name!r} cannot be reached.", remedy=CHECK_SERVER
@@ -118,12 +119,17 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
         raise known from problem
 
 
-def _error_for(name: str, kind: ErrorKinds, said: str) -> KiwiError | None:
-    lowered = said.lower()
-    for row in _table(kind):
-        if row.words in lowered:
+def error_code(problem: BaseException | None) -> str:
+    """The SQLSTATE of PostgreSQL or SQLite's name of the error; empty where the engine gives none."""
+    return str(getattr(problem, "sqlstate", None) or getattr(problem, "sqlite_errorname", None) or "")
+
+
+def _error_for(name: str, kind: ErrorKinds, said: BaseException | None) -> KiwiError | None:
+    code, words = error_code(said), str(said).lower()
+    for row in _engine_messages(kind):
+        if code.startswith(row.codes) or any(word in words for word in row.words):
             return row.error(f"The {kind.noun} {name!r} {row.text}.", remedy=row.remedy)
-    if "nul" in lowered and ("0x00" in lowered or "cannot contain" in lowered):
+    if "nul" in words and ("0x00" in words or "cannot contain" in words):
         return BadUsage(
             f"The {kind.noun} {name!r} was given a text with a NUL character in it, which PostgreSQL does not keep.",
             remedy="Remove the character from the source.",
@@ -139,10 +145,40 @@ CONNECT_S = 10
 KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
 """By which a server that went away without a word is noticed, and not waited for by the hour."""
 POOL_SIZE = 5
-"""How many connections of one process stay open; twice as many may be open for a while."""
+"""How many connections of one process stay open; some more may be open for a while."""
+BEGIN_OPTION = "kiwi_begin"
+"""The execution option that says how a transaction on a file begins."""
 
 
-def server_url(where: str) -> URL:
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A file or a PostgreSQL database; `name` is what messages call it, without a password."""
+
+    name: str
+    path: Path | None
+    url: URL
+
+    @classmethod
+    def of_file(cls, path: Path) -> Address:
+        return cls(str(path), path, URL.create("sqlite", database=str(path)))
+
+    @classmethod
+    def parse(cls, where: Path | str, noun: str) -> Address:
+        """The database that a path, or an address with sqlite:// or postgresql://, names."""
+        if isinstance(where, Path) or "://" not in where:
+            return cls.of_file(Path(where).expanduser())
+        if where.startswith(FILE_SCHEME):
+            return cls.of_file(file_path(where))
+        if where.startswith(SERVER_SCHEMES):
+            url = _server_url(where)
+            return cls(_without_password(url), None, url)
+        raise BadUsage(
+            f"{where.partition('://')[0][:40]!r} is no kind of database a {noun} can be.",
+            remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
+        )
+
+
+def _server_url(where: str) -> URL:
     """The address of a PostgreSQL database, whichever of its names it begins with."""
     try:
         return make_url(where).set(drivername="postgresql+psycopg")
@@ -153,7 +189,7 @@ def server_url(where: str) -> URL:
         ) from problem
 
 
-def without_password(url: URL) -> str:
+def _without_password(url: URL) -> str:
     """An address as messages may show it: without a password, wherever it stands."""
     plain = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
     return plain.render_as_string(hide_password=True)
@@ -168,58 +204,62 @@ def file_path(where: str) -> Path:
     return Path(path) if DRIVE.match(rest) else Path(f"/{path}")
 
 
-def file_engine(
-    path: Path,
-    *,
-    busy_s: float,
-    begin: Callable[[Connection], str],
-    loads: Callable[[str], Any] = json.loads,
-    pool: type[Pool] = QueuePool,
-) -> Engine:
-    """An engine over a file that begins transactions as `begin` says; nothing is opened yet."""
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        poolclass=pool,
-        json_serializer=canonical_json,
-        json_deserializer=loads,
-        connect_args={"timeout": busy_s, "check_same_thread": False},
-    )
+def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connections: int = POOL_SIZE) -> Engine:
+    """An engine that opens nothing yet; nobody waits longer than `busy_s` for another's write.
 
-    @event.listens_for(engine, "connect")
-    def _connected(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # the driver would begin on its own, and late
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA synchronous=NORMAL")
+    Of its connections `connections` stay open. With one there is never a second, so that a lock of
+    a session belongs to all that is done with the engine; with none, each is closed after use.
+    """
+    is_file = address.path is not None
+    pool: dict[str, Any] = {"poolclass": NullPool}
+    if connections:
+        overflow = 0 if connections == 1 else 2 * connections if is_file else connections
+        pool = {"poolclass": QueuePool, "pool_size": connections, "max_overflow": overflow}
+        pool["pool_pre_ping"] = not is_file  # a server that was restarted has forgotten its connections
+    given = {"timeout": busy_s, "check_same_thread": False} if is_file else {"connect_timeout": CONNECT_S, **KEEPALIVE}
 
-    @event.listens_for(engine, "begin")
-    def _begun(connection: Connection) -> None:
-        connection.exec_driver_sql(begin(connection))
+    def loads(text: str) -> Any:
+        try:
+            return json.loads(text)
+        except ValueError as problem:
+            raise kind.damaged(
+                f"The {kind.noun} {address.name!r} is damaged: {text[:40]!r} is not what it wrote.", remedy=BACKUP
+            ) from problem
 
-    return engine
-
-
-def server_engine(address: str, *, busy_s: float, pool: type[Pool] = QueuePool) -> Engine:
-    """An engine over a server; nobody waits longer than `busy_s` for another's write."""
-    kept: dict[str, Any] = {} if pool is NullPool else {"pool_size": POOL_SIZE, "max_overflow": POOL_SIZE}
     try:
         engine = create_engine(
-            address,
-            poolclass=pool,
-            pool_pre_ping=pool is not NullPool,  # a server that was restarted has forgotten its connections
+            address.url,
             json_serializer=canonical_json,
-            connect_args={"connect_timeout": CONNECT_S, **KEEPALIVE},
-            **kept,
+            json_deserializer=loads if is_file else None,  # a server refuses what is no JSON
+            connect_args=given,
+            **pool,
         )
     except ModuleNotFoundError as problem:
         raise BadUsage(
             "PostgreSQL cannot be used: its driver is not installed.",
             remedy="Install it: pip install 'kiwiresearch[dist]'",
         ) from problem
-
-    @event.listens_for(engine, "connect")
-    def _connected(connection: Any, _: object) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
-        connection.commit()
-
+    if is_file:
+        event.listen(engine, "connect", _set_up_file_connection)
+        event.listen(engine, "begin", _begin_on_file)
+    else:
+        event.listen(engine, "connect", lambda connection, _: _limit_lock_waits(connection, busy_s))
     return engine
+
+
+def _set_up_file_connection(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # the driver would begin on its own, and late
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    # A text that is no UTF-8 is damage of its row; by itself SQLite refuses all rows that are read with it.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+
+
+def _begin_on_file(connection: Connection) -> None:
+    connection.exec_driver_sql(str(connection.get_execution_options().get(BEGIN_OPTION, "BEGIN")))
+
+
+def _limit_lock_waits(connection: Any, busy_s: float) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = {int(busy_s * 1000)}")
+    connection.commit()

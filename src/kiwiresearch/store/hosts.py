@@ -43,8 +43,7 @@ class Hosts:
         """Say that a host is there, now, with these books."""
         with self._db.writing() as connection:
             told = {"url": url, "books": [dict(book) for book in books], "seen_at": self._db.now(connection)}
-            row = self._db.insert(HOST).values(name=name, **told)
-            connection.execute(row.on_conflict_do_update(index_elements=["name"], set_=told))
+            connection.execute(self._db.upsert(HOST, {"name": name, **told}))
 
     def all(self) -> list[HostRow]:
         """All hosts that did not leave, by name."""

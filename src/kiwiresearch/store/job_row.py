@@ -7,16 +7,15 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, select, update
 
 from kiwiresearch.errors import LeaseLost, RunNotFound
+from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
-from kiwiresearch.store.tables import JOB, PIECE, RUN, is_storable
+from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable
 
-JobKind = Literal["research", "ask", "bulk", "kin"]
-State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN = ("queued", "running")
 ENDED = ("done", "failed", "cancelled", "interrupted")
 ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
@@ -240,3 +239,21 @@ def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> J
     if values.get("state", "running") != "running":
         drop_unfinished(connection, job_id)
     return job_from_row(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())
+
+
+def next_number(db: Database, connection: Connection, name: str) -> int:
+    """The next of a kind of number; whoever wants one meanwhile waits until the transaction ends."""
+    first = db.insert(COUNTER).values(name=name, value=1)
+    counted = first.on_conflict_do_update(index_elements=["name"], set_={"value": COUNTER.c.value + 1})
+    return int(connection.execute(counted.returning(COUNTER.c.value)).scalar_one())
+
+
+def unused_id(connection: Connection, name: str, is_taken: Callable[[str], bool]) -> str:
+    """The first "name-N" that nobody has."""
+    used: set[str] = set()
+    for column in (JOB.c.id, RUN.c.id):
+        used.update(connection.scalars(select(column).where(column.startswith(f"{name}-", autoescape=True))))
+    number = 1
+    while (found := f"{name}-{number}") in used or is_taken(found):
+        number += 1
+    return found

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_,
 
 from kiwiresearch.errors import BadUsage, FolderTaken, StoreDamaged
 from kiwiresearch.store import job_row
-from kiwiresearch.store.database import Database, next_number, unused_id
+from kiwiresearch.store.database import Database
 from kiwiresearch.store.job_row import (
     ENDED,
     OPEN,
@@ -20,10 +20,12 @@ from kiwiresearch.store.job_row import (
     job_columns,
     job_from_row,
     lock_job,
+    next_number,
     removal_remedy,
     require_held_job,
     require_job,
     timestamp,
+    unused_id,
 )
 from kiwiresearch.store.tables import EVENT, JOB, PART, SHARE
 

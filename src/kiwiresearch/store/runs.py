@@ -11,9 +11,9 @@ from pathlib import Path
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from kiwiresearch.errors import CannotWrite, KiwiError, RunNotFound, StoreDamaged
-from kiwiresearch.store.database import Database, next_number
+from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
-from kiwiresearch.store.job_row import require_held_job
+from kiwiresearch.store.job_row import next_number, require_held_job
 from kiwiresearch.store.tables import FILE, NOTE, PART, PIECE, RUN
 
 PIECE_BYTES = 2**20

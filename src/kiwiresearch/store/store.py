@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import Self
 
-from sqlalchemy import Connection, Table, delete, insert, inspect, select, update
+from sqlalchemy import Connection, delete, select, update
 
-from kiwiresearch.errors import CannotWrite, StoreDamaged
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.errors import BadUsage, CannotWrite, StoreDamaged
 from kiwiresearch.store.audit import Audit
-from kiwiresearch.store.database import BUSY_S, Database
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.database import BUSY_S, STORE_ERRORS, Database
+from kiwiresearch.store.engine import Address
 from kiwiresearch.store.hosts import Hosts
 from kiwiresearch.store.jobs import Jobs
 from kiwiresearch.store.runs import Files, NoteLines, Parts
+from kiwiresearch.store.schema import Schema, digest, table_names
 from kiwiresearch.store.tables import CASE, HOST, JOB, METADATA, STORE
 from kiwiresearch.store.users import Users
 
-VERSION = 1
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({})
-"""For each version but the first: what makes a store of the version before into one of it."""
-PAUSE_S = 0.01
+SCHEMA = Schema(METADATA, STORE, version=1, migrations=MappingProxyType({}))
+CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at})
+"""The times that the store's own clock told: they differ from one store to the next without meaning."""
 
 
 def prepare_tables(db: Database) -> None:
@@ -35,10 +32,14 @@ def prepare_tables(db: Database) -> None:
     with db.reading() as connection:
         version = _version(connection, db)
     if db.is_file:
-        _enable_wal(db)
-    if version != VERSION:
+        db.enable_wal()
+    if version != SCHEMA.version:
         with db.writing("tables") as connection:
-            _upgrade(connection, _version(connection, db))
+            version = _version(connection, db)
+            if version:
+                SCHEMA.upgrade(connection, version)
+            else:
+                SCHEMA.create(connection)
 
 
 def _make_file(db: Database) -> None:
@@ -58,71 +59,13 @@ def _make_file(db: Database) -> None:
 
 def _version(connection: Connection, db: Database) -> int:
     """The version of the store that is there; 0 where nothing is."""
-    there = set(inspect(connection).get_table_names())
-    if STORE.name not in there:
-        if there if db.is_file else there & set(METADATA.tables):
-            raise StoreDamaged(
-                f"{db.name!r} is no store: the tables of one are not in it.", remedy="Name another file or address."
-            )
-        return 0
-    found = connection.execute(select(STORE.c.value).where(STORE.c.name == "version")).scalar()
-    if found is None or not found.isdecimal():
-        raise StoreDamaged(f"The store {db.name!r} is damaged: nothing says of which version it is.", remedy=BACKUP)
-    if int(found) > VERSION:
+    version = SCHEMA.read_version(connection, db)
+    others = table_names(connection) if version == 0 else set()
+    if others if db.is_file else others & set(METADATA.tables):
         raise StoreDamaged(
-            f"The store {db.name!r} was made by a newer kiwiresearch: its tables are of version {found},"
-            f" and this one knows {VERSION} at most.",
-            remedy="Update kiwiresearch; the store was not touched.",
+            f"{db.name!r} is no store: the tables of one are not in it.", remedy="Name another file or address."
         )
-    return int(found)
-
-
-def _upgrade(connection: Connection, version: int) -> None:
-    """Inside one transaction, so that a store is of one version or of another."""
-    if version == 0:
-        METADATA.create_all(connection, checkfirst=False)
-        connection.execute(insert(STORE).values(name="version", value=str(VERSION)))
-        return
-    for number in range(version + 1, VERSION + 1):
-        MIGRATIONS[number](connection)
-    connection.execute(update(STORE).where(STORE.c.name == "version").values(value=str(VERSION)))
-
-
-def _enable_wal(db: Database) -> None:
-    """Only who is alone can change how a file is written, and nobody is told when that is."""
-    until = time.monotonic() + db.busy_s
-    while not db.enable_wal() and time.monotonic() < until:
-        time.sleep(PAUSE_S)
-
-
-ROWS_PER_READ = 50
-"""How many rows are in memory at a time: one may have a mebibyte."""
-CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at})
-"""The times that the store's own clock told."""
-
-
-def store_digest(db: Database) -> str:
-    """The same for the same content on every engine; the secret of the store is not in it."""
-    seen = sha256()
-    with db.reading() as connection:
-        for table in sorted(METADATA.tables.values(), key=lambda table: table.name):
-            if table is STORE:
-                continue
-            seen.update(f"{table.name}\n".encode())
-            rows = connection.execute(select(table).execution_options(yield_per=ROWS_PER_READ))
-            for line in sorted(_row_hash(table, row) for row in rows):
-                seen.update(line)
-    return "sha256:" + seen.hexdigest()
-
-
-def _row_hash(table: Table, row: Any) -> bytes:
-    """A row as a short hash, so that large ones need little memory."""
-    told = {
-        column.name: value.hex() if isinstance(value, bytes) else value
-        for column, value in zip(table.c, row, strict=True)
-        if column not in CLOCK_COLUMNS
-    }
-    return sha256(canonical_json(told).encode("utf-8", "surrogatepass")).digest()
+    return version
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +141,11 @@ class Store:
             return self._database.now(connection)
 
     def digest(self) -> str:
-        """A hash over all that is kept; what differs from one store to the next without meaning is left out."""
-        return store_digest(self._database)
+        """A hash over all that is kept, but for the secret of the store and the times of its own clock."""
+        with self._database.reading() as connection:
+            return digest(
+                connection, [table for table in METADATA.tables.values() if table is not STORE], CLOCK_COLUMNS
+            )
 
     def close(self) -> None:
         self._database.close()
@@ -219,7 +165,10 @@ def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s
     `clock` gives seconds since 1970, by which leases are judged in a file. Errors: BadUsage (no such
     kind of URL, no driver), CannotWrite, StoreUnreachable (try again), StoreDamaged (no store, or a newer one).
     """
-    database = Database(url, clock, busy_s=busy_s)
+    if "://" not in url:
+        remedy = "Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE."
+        raise BadUsage("The store is no URL.", remedy=remedy)
+    database = Database(Address.parse(url, "store"), STORE_ERRORS, clock, busy_s=busy_s)
     try:
         prepare_tables(database)
     except BaseException:

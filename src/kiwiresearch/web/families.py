@@ -334,7 +334,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
         """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
-            require_known(merge, [one.id for one in found.store.merges()])
+            require_known(merge, [one.id for one in found.store.merges.all()])
             return UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
 
 

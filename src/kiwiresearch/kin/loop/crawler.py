@@ -39,16 +39,13 @@ from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.queues import FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import Person
 
-LEASE_S = 300.0
-ALREADY_DONE = "Another worker has done this one."
-
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """One step, for who watches."""
 
     what: str
-    """`fetch`, `clue`, `revisit`, `wait` or `stop`."""
+    """`fetch`, `clue`, `revisit` or `stop`."""
     words: str
     """A sentence for the log; it names nobody who may live."""
     new: int = 0
@@ -103,7 +100,7 @@ class Crawler:
         what = "fetch" if isinstance(item, FrontierItem) else "revisit"
         wanted = item if isinstance(item, FrontierItem) else self._original_item(item)
         if wanted is None:
-            self._store.finish(item, "dropped")
+            self._store.queues.finish(item, "dropped")
             return StepResult(what, "What it looks for is no longer there.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
@@ -113,14 +110,13 @@ class Crawler:
             return self._postpone(item, target, looked, looked.retry_after_s)
         record = self._opinion.review(looked.record) if looked.record else None
         with self._store.step("crawler"):
-            if not self._store.finish(item):
-                return StepResult("wait", ALREADY_DONE)
+            self._store.queues.finish(item)
             before = self._store.assertion_count()
             if record and looked.source:
                 self.store_record(record, looked.source, position_of(wanted))
             new = self._store.assertion_count() - before
             self._log(item, target, looked, new)
-            update_failed_search(self._store, wanted, looked, to_utc_text(item.lease_until, later_s=-LEASE_S))
+            update_failed_search(self._store, wanted, looked, to_utc_text(self._store.now()))
             progress = CaseProgress.load(self._store)
             after = progress.after_step() if looked.is_known else progress.after_query(new, fetched=bool(record))
             self._store.set_state("progress", after.record())
@@ -134,14 +130,14 @@ class Crawler:
         origin = QueryOrigin(kept.person, name, standing, source.id, source.tier, age)
         self._follow(kept.relatives, origin)
         for clue in clue_items(record.hypotheses, kept.person, standing):
-            self._store.push("clue", clue)
+            self._store.queues.push("clue", clue)
         return kept
 
     def _follow(self, relatives: Sequence[Relative], origin: QueryOrigin) -> None:
         """Queue those whom a record names, and then whom it names as theirs."""
         unread = [one for one in relatives if not (one.address and self._store.source_by_url(one.address))]
         for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
-            self._store.push("frontier", item)
+            self._store.queues.push("frontier", item)
         for one in relatives:
             place = origin.position.of_relative(one.field)
             if one.relatives and place.is_within(self._settings):
@@ -188,7 +184,7 @@ class Crawler:
     def _drop_duplicate(self, item: FrontierItem) -> StepResult:
         """Two records named somebody who turned out to be one person: one search is enough."""
         with self._store.step("crawler"):
-            self._store.finish(item, "dropped")
+            self._store.queues.finish(item, "dropped")
             self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
         return StepResult("fetch", "Searched already for somebody who turned out to be the same.")
 
@@ -196,9 +192,9 @@ class Crawler:
         self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, rests_s: float
     ) -> StepResult:
         """A source wants to be left alone: the item comes back when it may be asked."""
-        later = to_utc_text(item.lease_until, later_s=rests_s - LEASE_S)
+        later = to_utc_text(self._store.now(), later_s=rests_s)
         with self._store.step("crawler"):
-            self._store.fail(item, "a source wants to be left alone", later)
+            self._store.queues.fail(item, "a source wants to be left alone", later)
             self._log(item, target, looked, 0)
             self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
         return StepResult("fetch", f"A source wants to be left alone for {round(rests_s)} seconds.")

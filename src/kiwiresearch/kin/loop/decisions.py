@@ -69,7 +69,7 @@ def resolve(
 
 def forbidden_pairs(store: CaseStore) -> frozenset[Pair]:
     """The pairs that were taken apart, as the people they are by now: either may have been merged since."""
-    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.cannot_link())
+    pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.merges.forbidden())
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
 
@@ -84,7 +84,7 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
             continue
         first, second = _canonical_first(store, one, other)
         merged.append(
-            store.merge(
+            store.merges.merge(
                 first,
                 second,
                 rationale=proposal.merge_rationale,

@@ -212,7 +212,7 @@ def planner_input(
         ),
         tuple(
             Revisit(one.original_source_id, one.improved_query, one.revisit_reason, original_item_id(one))
-            for one in store.items("revisit", "pending")
+            for one in store.queues.items("revisit", "pending")
             if isinstance(one, RevisitItem)
         ),
     )
@@ -220,7 +220,7 @@ def planner_input(
 
 def pending_clues(store: CaseStore) -> tuple[ClueItem, ...]:
     """The clues that wait, the best first."""
-    return tuple(one for one in store.items("clue", "pending") if isinstance(one, ClueItem))
+    return tuple(one for one in store.queues.items("clue", "pending") if isinstance(one, ClueItem))
 
 
 def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mapping[str, list[BetterQuery]]:
@@ -237,7 +237,7 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
     for action in (one for one in plan.from_model if isinstance(one, Action)):
         item = frontier.get(action.target)
         if item is not None:
-            store.reprioritise(item, round(min(item.priority + MAX_BOOST * action.priority, 1.0), 4))
+            store.queues.reprioritise(item, round(min(item.priority + MAX_BOOST * action.priority, 1.0), 4))
     places = {one.related_person_id: one.evidence_hints for one in pending_clues(store)}
     by_person: dict[str, list[str]] = defaultdict(list)
     for one in (one for one in plan.from_model if isinstance(one, Expansion)):
@@ -249,11 +249,11 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
         standing = TreePosition(int(hints.get("generation", 0)), int(hints.get("aside", 0)))
         origin = QueryOrigin(person, tree.persons[store.canonical(person)].name, standing, age=age)
         for new in suggested_items(queries, origin, MAX_SUGGESTED, known):
-            store.push("frontier", new)
+            store.queues.push("frontier", new)
 
 
 def _frontier(store: CaseStore) -> tuple[FrontierItem, ...]:
-    return tuple(one for one in store.items("frontier", "pending") if isinstance(one, FrontierItem))
+    return tuple(one for one in store.queues.items("frontier", "pending") if isinstance(one, FrontierItem))
 
 
 def _pending_query(item: FrontierItem) -> PendingQuery:

@@ -98,7 +98,7 @@ def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
     return max(reached, default=BOOKS_CONFIDENCE)
 
 
-OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "leased")
+OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "taken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class CaseProgress:
         return replace(self, since_discovery=0, recent=())
 
     def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = BOOKS_CONFIDENCE) -> LoopState:
-        sizes = store.sizes()
+        sizes = store.queues.sizes()
         return LoopState(
             budget_used=self.fetches,
             budget_limit=settings.budget,
@@ -172,7 +172,7 @@ def _depth(store: CaseStore, settings: CaseSettings) -> int:
         abs(int(_item_context(item).get("generation", 0)))
         for queue in QUEUES
         for status in OPEN_STATUSES
-        for item in store.items(queue, status)
+        for item in store.queues.items(queue, status)
     ]
     return min(waiting) - 1 if waiting else settings.generations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.crawler import ALREADY_DONE, LEASE_S, Crawler, StepResult
+from kiwiresearch.kin.loop.crawler import Crawler, StepResult
 from kiwiresearch.kin.loop.decisions import decide
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
@@ -42,7 +42,7 @@ QUEUE_ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
 
 
 class Researcher:
-    """Works on one case; two of them may work on the same at a time, each under its own name as `worker`.
+    """Works on one case, which whoever runs it has opened for itself alone.
 
     A model is asked where the rules are not sure, and proposes only. Unless it is on this
     machine and the case allows it, it is told nothing of people who may be alive.
@@ -55,14 +55,12 @@ class Researcher:
         located: AddressLookup,
         *,
         year: int,
-        worker: str = "worker",
         model: Model | None = None,
         model_is_local: bool = False,
     ) -> None:
         self.settings = CaseSettings.from_record(store.settings)
         self._store = store
         self._year = year
-        self._worker = worker
         self._opinion = CaseModel(store, self.settings, year, model, is_local=model_is_local)
         self._crawler = Crawler(store, sources, located, self.settings, year, self._opinion)
 
@@ -74,13 +72,11 @@ class Researcher:
     def start(self) -> tuple[PersonId, ...]:
         """Read the seeds, and queue what they name; once for a case."""
         if self._store.state("seeds"):
-            self._store.reclaim(self._worker)
+            self._store.queues.reclaim()
             self._queue_imported()
             return tuple(self._store.state("seeds"))
         seeds = [self._crawler.seed(name) for name in self.settings.seeds]
         with self._store.step("orchestrator"):
-            if self._store.state("seeds"):  # another worker was quicker
-                return tuple(self._store.state("seeds"))
             people: list[PersonId] = []
             for record, source in seeds:
                 people.append(self._crawler.store_record(record, source, TreePosition()).person)
@@ -90,12 +86,12 @@ class Researcher:
         return tuple(people)
 
     def steps(self) -> Iterator[StepResult]:
-        """Work until a condition says stop, or another worker has what is left; the last thing told is why."""
+        """Work until a condition says stop; the last thing told is why."""
         self.start()
         while True:
             took = self.step()
             yield took
-            if took.what == "stop" or (took.what == "wait" and took.words != ALREADY_DONE):
+            if took.what == "stop":
                 return
 
     def step(self) -> StepResult:
@@ -106,13 +102,13 @@ class Researcher:
             reason = stop_reason(state)
             if reason:
                 return self._stop(reason, stop_sentence(reason, state), state)
-        item = self._lease()
+        item = self._take()
         if item is None:
-            return self._wait_or_stop()
+            return self._stop_for_now()
         try:
             took = self._follow_clue(item) if isinstance(item, ClueItem) else self._crawler.fetch(item)
         except (KeyboardInterrupt, HostAway):
-            self._store.release(self._worker)  # neither who stops the program nor a host that is away has to do with it
+            self._store.queues.give_back()  # neither who stops the program nor a host that is away has to do with it
             raise
         if isinstance(item, ClueItem):
             return took
@@ -134,13 +130,15 @@ class Researcher:
             taken = {self._store.canonical(one.target_entity_id) for one in frontier_items(self._store)}
             known = known_queries(self._store, self.settings)
             for item in imported_items(self._store.tree(), tuple(homes), self.settings, known, taken, self._age()):
-                self._store.push("frontier", item)
+                self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
             self._store.set_state("stop", {})
             self._save_progress(CaseProgress.load(self._store).after_import())
 
     def _stop(self, reason: str, words: str, state: LoopState) -> StepResult:
-        aside = sum(one.last_error == ABANDONED for queue in QUEUE_ORDER for one in self._store.items(queue, "failed"))
+        aside = sum(
+            one.last_error == ABANDONED for queue in QUEUE_ORDER for one in self._store.queues.items(queue, "failed")
+        )
         if aside:
             was, it = ("was", "it") if aside == 1 else ("were", "them")
             words += f" {aside} of the queries {was} set aside: the program ended each time it worked on {it}."
@@ -148,17 +146,15 @@ class Researcher:
             self._store.set_state("stop", {"reason": reason, "words": words, "state": state_record(state)})
         return StepResult("stop", words, reason=reason)
 
-    def _wait_or_stop(self) -> StepResult:
-        """Others work on what is left, or it has to wait for its time, which is the same as nothing for now."""
-        if any(self._store.items(queue, "leased") for queue in QUEUE_ORDER):
-            return StepResult("wait", "Another worker has what is left.")
-        left = sum(self._store.sizes().values())
+    def _stop_for_now(self) -> StepResult:
+        """What is left has to wait for its time, which is the same as nothing for now."""
+        left = sum(self._store.queues.sizes().values())
         words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
         return self._stop("frontier_empty", words, self.state())
 
-    def _lease(self) -> FrontierItem | RevisitItem | ClueItem | None:
+    def _take(self) -> FrontierItem | RevisitItem | ClueItem | None:
         for queue in QUEUE_ORDER:
-            item = self._store.lease(queue, self._worker, LEASE_S)
+            item = self._store.queues.take(queue)
             if item is not None:
                 return item
         return None
@@ -166,11 +162,10 @@ class Researcher:
     def _follow_clue(self, clue: ClueItem) -> StepResult:
         name = self._store.person(clue.related_person_id).name if clue.related_person_id else ""
         with self._store.step("orchestrator"):
-            if not self._store.finish(clue):
-                return StepResult("wait", ALREADY_DONE)
+            self._store.queues.finish(clue)
             known = known_queries(self._store, self.settings)
             items = items_for_clue(clue, name, self.settings, known, self._age())
-            pushed = sum(self._store.push("frontier", item) for item in items)
+            pushed = sum(self._store.queues.push("frontier", item) for item in items)
             self._save_progress(CaseProgress.load(self._store).after_step())
         return StepResult("clue", f"A clue of the kind {clue.hypothesis_type!r} gave {pushed} new queries.")
 
@@ -202,14 +197,14 @@ class Researcher:
             tree,
             disputed_fields(self._store),
             pending_clues(self._store),
-            [one for one in self._store.items("revisit") if isinstance(one, RevisitItem)],
+            [one for one in self._store.queues.items("revisit") if isinstance(one, RevisitItem)],
             self.settings,
             local=self._crawler.local,
             requested=requested,
         )
         with self._store.step("revisit scheduler"):
             for item in found:
-                self._store.push("revisit", item)
+                self._store.queues.push("revisit", item)
 
     def _age(self) -> float:
         return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)

@@ -223,7 +223,7 @@ def query_label(query: str) -> str:
 
 def frontier_items(store: CaseStore) -> list[FrontierItem]:
     """All items of the frontier, those that are done as well."""
-    return [item for item in store.items("frontier") if isinstance(item, FrontierItem)]
+    return [item for item in store.queues.items("frontier") if isinstance(item, FrontierItem)]
 
 
 def update_failed_search(store: CaseStore, item: FrontierItem, looked: SearchResult, at: str) -> None:

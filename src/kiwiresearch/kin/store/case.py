@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import (
     audit,
     facts,
     integrity,
-    merges,
     projection,
-    queues,
     records,
     research_log,
     tree_reader,
@@ -22,16 +20,12 @@ from kiwiresearch.kin.store import (
 from kiwiresearch.kin.store import facts as disputes
 from kiwiresearch.kin.store import records as people
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.queues import Item, ItemStatus, QueueName
+from kiwiresearch.kin.store.merges import Merges
+from kiwiresearch.kin.store.queues import Queues
 from kiwiresearch.kin.store.values import (
-    AuditProblem,
-    CachedResponse,
-    CachedRobots,
-    CannotLink,
     CaseAuditRow,
     ConflictRow,
     DerivedEvent,
-    MergeCluster,
     QueryRow,
 )
 from kiwiresearch.kin.tree import (
@@ -47,9 +41,8 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
-
-BUSY_S = 30.0
-"""How long a write waits for another process to end its own."""
+from kiwiresearch.store.audit import AuditProblem
+from kiwiresearch.store.database import BUSY_S
 
 
 class CaseStore:
@@ -63,6 +56,8 @@ class CaseStore:
 
     def __init__(self, database: CaseDatabase) -> None:
         self._db = database
+        self.queues = Queues(database)
+        self.merges = Merges(database)
         database.deferred = [projection.refresh, audit.write_pending]
 
     @classmethod
@@ -103,6 +98,10 @@ class CaseStore:
     @property
     def id(self) -> str:
         return self._db.case_id
+
+    def now(self) -> str:
+        """The time as ISO 8601, by the clock of this case."""
+        return self._db.now()
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -243,41 +242,6 @@ class CaseStore:
         """Births, deaths, marriages and the like, in the order of their ids."""
         return tree_reader.events(self._db)
 
-    def push(self, queue: QueueName, item: Item) -> bool:
-        """Queue an item; False if the queue has or had the same."""
-        return queues.push(self._db, queue, item)
-
-    def lease(self, queue: QueueName, worker: str, seconds: float = 300.0) -> Item | None:
-        """Take the due item of highest priority, then of lowest id; nobody else gets it until the lease ends."""
-        return queues.lease(self._db, queue, worker, seconds)
-
-    def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> bool:
-        """Be through with an item; False if another worker has it by now."""
-        return queues.finish(self._db, item, status)
-
-    def fail(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
-        """Put an item back for later; after three retries it has failed for good."""
-        return queues.fail(self._db, item, why, not_before)
-
-    def release(self, worker: str) -> int:
-        """Give back all that a worker holds, as one that starts again after a crash does; how many."""
-        return queues.release(self._db, worker)
-
-    def reclaim(self, worker: str) -> int:
-        """Take back what a worker of that name held when it was killed; after three times it has failed."""
-        return queues.reclaim(self._db, worker)
-
-    def reprioritise(self, item: Item, priority: float) -> None:
-        queues.reprioritise(self._db, item, priority)
-
-    def items(self, queue: QueueName, status: ItemStatus | None = None) -> tuple[Item, ...]:
-        """The items of a queue, the next one first."""
-        return queues.items(self._db, queue, status)
-
-    def sizes(self) -> Mapping[QueueName, int]:
-        """How many items of each queue wait or are being worked on."""
-        return queues.sizes(self._db)
-
     def note_query(
         self,
         query: str,
@@ -320,61 +284,6 @@ class CaseStore:
 
     def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
         research_log.set_plugin_state(self._db, plugin, state)
-
-    def cached(self, url: str) -> CachedResponse | None:
-        """What is kept of that address, be it stale."""
-        return research_log.cached(self._db, url)
-
-    def cache(self, response: CachedResponse) -> None:
-        research_log.cache(self._db, response)
-
-    def robots(self, host: str) -> CachedRobots | None:
-        return research_log.robots(self._db, host)
-
-    def cache_robots(self, robots: CachedRobots) -> None:
-        research_log.cache_robots(self._db, robots)
-
-    def merge(
-        self,
-        canonical: PersonId,
-        other: PersonId,
-        *,
-        rationale: str,
-        why_not_split: str,
-        why_not_merge: str,
-        features: Mapping[str, Any] | None = None,
-        score: float = 0.0,
-        decided_by: str = "rule",
-        again: bool = False,
-    ) -> str:
-        """Take two people for one and return the id of the merge; all that pointed to `other` points to `canonical`.
-
-        A pair that must not be linked is refused unless `again`.
-        """
-        reasons = merges.MergeReasons(rationale, why_not_split, why_not_merge, features or {}, score, decided_by)
-        return merges.merge(self._db, canonical, other, reasons, again=again)
-
-    def unmerge(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
-        """Undo a merge and return what was undone, the latest first; the pair is not to be proposed again.
-
-        Where a later merge rests on this one it is refused, unless `cascade`, which undoes those first.
-        """
-        return merges.unmerge(self._db, cluster, why, cascade=cascade)
-
-    def merges(self) -> tuple[MergeCluster, ...]:
-        """All merges, undone ones as well, in the order they were made."""
-        return merges.merges(self._db)
-
-    def cannot_link(self) -> tuple[CannotLink, ...]:
-        return merges.cannot_links(self._db)
-
-    def forbid_link(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
-        """Note that two people are not one."""
-        merges.forbid_link(self._db, first, second, reason, decided_by)
-
-    def allow_link(self, first: PersonId, second: PersonId, why: str = "") -> None:
-        """Take back that two people are not one, so that they may be proposed again."""
-        merges.allow_link(self._db, first, second, why)
 
     def audit(self) -> tuple[CaseAuditRow, ...]:
         """All that was done, in order."""

@@ -1,74 +1,58 @@
-"""The connection of a case: its transactions, the work a step defers, and the version of its tables."""
+"""The database of a case: made whole or not at all, opened, and changed in steps that are kept whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
-from sqlalchemy import Connection, CursorResult, Executable, insert, inspect, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, CursorResult, Executable, Table, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from kiwiresearch.errors import CannotWrite, KiwiError, RunDamaged, StoreUnreachable
+from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.store import location
-from kiwiresearch.kin.store.folder_lock import locked_folder
-from kiwiresearch.kin.store.location import CaseLocation, case_errors
-from kiwiresearch.kin.store.tables import AuditHeadRow, ResearchCaseRow, TableBase, table
-from kiwiresearch.kin.store.values import AUDIT_START
+from kiwiresearch.kin.store.folder_lock import WAIT_REMEDY, locked_folder
+from kiwiresearch.kin.store.location import CASE_ERRORS, create_schema
+from kiwiresearch.kin.store.tables import AUDIT_HEAD, CASE_FORMAT, METADATA, RESEARCH_CASE, create_triggers
 from kiwiresearch.kin.tree import row_id
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store.audit import START
+from kiwiresearch.store.database import Database
+from kiwiresearch.store.engine import Address
+from kiwiresearch.store.schema import Schema, table_names
 
-VERSIONS = ("0001",)
-"""All versions of the tables, in order; each has a module in `migrations/versions`."""
-FOLDER = Path(__file__).parent / "migrations"
-ALEMBIC_LOCK = threading.Lock()
-"""Alembic keeps the migration that runs in a global."""
-
-
-def table_version(connection: Connection, name: str) -> str:
-    """The version of a case that is there; anything else is refused."""
-    tables = set(inspect(connection).get_table_names())
-    if not {"alembic_version", "research_case"} <= tables:
-        raise RunDamaged(
-            f"{name!r} is no case: the tables of one are not in it.", remedy="Name the file or address of a case."
-        )
-    version = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
-    if not version.isdecimal():
-        raise RunDamaged(f"The case {name!r} is damaged: nothing says of which version it is.", remedy=BACKUP)
-    if version not in VERSIONS:
-        raise RunDamaged(
-            f"The case {name!r} was made by a newer kiwiresearch: its tables are of version {version!r},"
-            f" and this one knows {VERSIONS[-1]!r} at most.",
-            remedy="Update kiwiresearch; the case was not touched.",
-        )
-    return version
+WRITER = "writer"
+"""The lock that makes a case on a server have one writer, as a file has."""
+HOLDER = "holder"
+"""The lock of who works on a case, however many steps that takes."""
+FIRST_VERSION = "alembic_version"
+"""The table that said the version of cases when Alembic made them."""
 
 
-def has_no_tables(connection: Connection) -> bool:
-    return not inspect(connection).get_table_names()
+def _drop_unused(connection: Connection) -> None:
+    """A case has one worker, so that an item is taken or not; no cache was ever filled; the version is ours."""
+    for column in ("lease_until", "leased_by"):
+        connection.execute(text(f"ALTER TABLE queue_item DROP COLUMN {column}"))
+    connection.execute(text("UPDATE queue_item SET status = 'taken' WHERE status = 'leased'"))
+    for table in ("http_cache", "robots_cache", FIRST_VERSION):
+        connection.execute(text(f"DROP TABLE {table}"))
+    CASE_FORMAT.create(connection)
+    connection.execute(insert(CASE_FORMAT).values(name="version", value="2"))
 
 
-def upgrade_tables(connection: Connection) -> None:
-    """Run all migrations that the database has not seen, inside the caller's transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    with ALEMBIC_LOCK:
-        command.upgrade(config, "head")
+SCHEMA = Schema(METADATA, CASE_FORMAT, 2, MappingProxyType({2: _drop_unused}), create_triggers)
 
 
 class CaseDatabase:
-    """The connection of a case. What hangs on a step is kept here: people to project anew, rows to audit."""
+    """The one connection of a case. What hangs on a step is kept here: people to project anew, rows to audit."""
 
-    def __init__(self, place: CaseLocation, now: Callable[[], str], busy_s: float) -> None:
-        self.place = place
+    def __init__(self, address: Address, now: Callable[[], str], busy_s: float) -> None:
+        self.name = address.name
         self.now = now
         self.case_id = ""
         self.settings: Mapping[str, Any] = {}
@@ -81,17 +65,13 @@ class CaseDatabase:
         self.origin_groups: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self.deferred: list[Callable[[CaseDatabase], None]] = []
-        self._inserts: dict[type[TableBase], Executable] = {}
-        self._begin = "BEGIN"
+        self._inserts: dict[Table, Executable] = {}
         self._depth = 0
         self._broken = False
-        self._backend = 0
-        """The server's number for the connection that nobody else may change the case beside; 0 if others may."""
         self._locks = ExitStack()
         self._lock = threading.RLock()
-        self._engine = place.engine(busy_s, lambda: self._begin)
-        with case_errors(place.name):
-            self.connection: Connection = self._engine.connect()
+        self._connection: Connection | None = None
+        self._database = Database(address, CASE_ERRORS, busy_s=busy_s, connections=1)
 
     @classmethod
     def create(cls, where: Path | str, settings: Mapping[str, Any], now: Callable[[], str], *, busy_s: float) -> Self:
@@ -103,16 +83,16 @@ class CaseDatabase:
         cls, where: Path | str, now: Callable[[], str], fill: Callable[[CaseDatabase], None], *, busy_s: float
     ) -> None:
         """Make the tables where none are and have them filled: all of it is there in the end, or nothing."""
-        place = CaseLocation.of(where)
-        with place.building() as beside:
-            database = cls(beside, now, busy_s)
+        place = Address.parse(where, "case")
+        with _building(place) as unfinished:
+            database = cls(unfinished, now, busy_s)
             try:
-                with case_errors(place.name), database._write_transaction():
-                    if not database.is_file:
-                        location.create_schema(database.connection)
-                    if not has_no_tables(database.connection):
-                        raise place.taken_error()
-                    upgrade_tables(database.connection)
+                with database._write_transaction(), database.errors():
+                    if place.path is None:
+                        create_schema(database.connection)
+                    if table_names(database.connection):
+                        raise _taken_error(place)
+                    SCHEMA.create(database.connection)
                     fill(database)
             finally:
                 database.close()
@@ -120,64 +100,72 @@ class CaseDatabase:
     @classmethod
     def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float, alone_s: float | None = None) -> Self:
         """The case that is there; where `alone_s` is a number, nobody else may change it, and so long is waited."""
-        place = CaseLocation.of(where)
-        place.check_exists()
+        place = Address.parse(where, "case")
+        if place.path is not None and not place.path.is_file():  # opening a file that is missing would make it
+            raise RunNotFound(f"There is no case at {place.name!r}.", remedy="Start one with 'kiwiresearch kin start'.")
         database = cls(place, now, busy_s)
         try:
             if alone_s is not None:
-                database._lock_case(alone_s)
+                database._hold(alone_s)
             database._load()
         except BaseException:
             database.close()
             raise
         return database
 
-    @property
-    def is_file(self) -> bool:
-        return self.place.path is not None
-
     def close(self) -> None:
-        with self._locks, self._lock, case_errors(self.place.name):
-            if self._backend:
-                location.release_case(self.connection)
-            self.connection.close()
-            self._engine.dispose()
+        with self._locks, self._lock, self.errors():
+            self._database.close()
 
-    def _lock_case(self, patience_s: float) -> None:
-        if self.place.path is not None:
-            self._locks.enter_context(locked_folder(self.place.path.parent, timeout_s=patience_s))
-            return
-        with case_errors(self.place.name):
-            self._backend = location.hold_case(self.connection, self.place.name, patience_s=patience_s)
+    def _hold(self, timeout_s: float) -> None:
+        path = self._database.path
+        if path is not None:
+            self._locks.enter_context(locked_folder(path.parent, timeout_s=timeout_s))
+        elif not self._database.hold(HOLDER, timeout_s=timeout_s):
+            raise FolderInUse(f"Another command is working on the case {self.name!r}.", remedy=WAIT_REMEDY)
 
     def _insert_case(self, settings: Mapping[str, Any]) -> None:
         identity = row_id("case", canonical_json(settings))
-        self.run(insert(table(ResearchCaseRow)).values(id=identity, settings=dict(settings), created_at=self.now()))
-        self.run(insert(table(AuditHeadRow)).values(case_id=identity, seq=0, hash=AUDIT_START))
+        self.run(insert(RESEARCH_CASE).values(id=identity, settings=dict(settings), created_at=self.now()))
+        self.run(insert(AUDIT_HEAD).values(case_id=identity, seq=0, hash=START))
 
     def _load(self) -> None:
-        with case_errors(self.place.name):
-            if self.is_file:
-                self.connection.exec_driver_sql("PRAGMA query_only=ON")
-                self.connection.rollback()
-            with self._read_transaction():
-                version = table_version(self.connection, self.place.name)
-            if self.is_file:
-                self._set_up_file()
-            if version != VERSIONS[-1]:
-                with self._write_transaction():
-                    upgrade_tables(self.connection)
-            with self._read_transaction():
-                found = self.run(select(ResearchCaseRow.id, ResearchCaseRow.settings)).one()
-                self.case_id, self.settings = found.id, found.settings
+        with self._database.reading() as connection:
+            version = self._version(connection)
+        if self._database.is_file:
+            self._database.enable_wal()
+        if version != SCHEMA.version:
+            with self._database.writing(WRITER) as connection:
+                version = self._version(connection)  # somebody may have been quicker
+                if version != SCHEMA.version:
+                    SCHEMA.upgrade(connection, version)
+        with self.reading():
+            found = self.run(select(RESEARCH_CASE.c.id, RESEARCH_CASE.c.settings))
+            with self.errors():
+                row = found.one()
+            self.case_id, self.settings = row.id, row.settings
 
-    def _set_up_file(self) -> None:
-        raw = self.connection.connection.dbapi_connection
-        assert raw is not None
-        cursor = raw.cursor()
-        for pragma in ("query_only=OFF", "journal_mode=WAL", "synchronous=NORMAL"):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
+    def _version(self, connection: Connection) -> int:
+        tables = table_names(connection)
+        if RESEARCH_CASE.name not in tables or not tables & {CASE_FORMAT.name, FIRST_VERSION}:
+            raise RunDamaged(
+                f"{self.name!r} is no case: the tables of one are not in it.",
+                remedy="Name the file or address of a case.",
+            )
+        if FIRST_VERSION in tables:
+            found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            return SCHEMA.check_version(found, self._database)
+        return SCHEMA.read_version(connection, self._database)
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn what the engine says meanwhile into an error of ours; bugs keep their traceback."""
+        return self._database.errors()
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of the transaction that is open."""
+        assert self._connection is not None
+        return self._connection
 
     @contextmanager
     def step(self, agent: str) -> Iterator[None]:
@@ -209,28 +197,13 @@ class CaseDatabase:
     def reading(self, *, settled: bool = True) -> Iterator[None]:
         """One view of the case; inside a step it is the step's own, with what was put off done first if `settled`."""
         with self._lock:
-            if self._depth:
-                if settled:
-                    self.run_deferred()
+            if self._depth and settled:
+                self.run_deferred()
+            if self._connection is not None:
                 yield
                 return
-            with self._read_transaction():
+            with self._transaction(is_write=False):
                 yield
-
-    @contextmanager
-    def short_write(self) -> Iterator[None]:
-        """A short write that needs no order among writers: on PostgreSQL it waits for none."""
-        with self._lock:
-            if self._depth or self.is_file:
-                with self.writing():
-                    yield
-                return
-            try:
-                yield
-                self._commit()
-            except BaseException:
-                self.connection.rollback()
-                raise
 
     def mark_broken(self) -> None:
         """Keep nothing of this step, whoever catches the error that follows."""
@@ -239,7 +212,7 @@ class CaseDatabase:
     def _check_not_broken(self) -> None:
         if self._broken:
             raise CannotWrite(
-                f"A write to the case {self.place.name!r} failed in this step, so nothing of it was kept.",
+                f"A write to the case {self.name!r} failed in this step, so nothing of it was kept.",
                 remedy="Do the step again.",
             )
 
@@ -249,30 +222,33 @@ class CaseDatabase:
             settler(self)
 
     def run(self, statement: Executable, rows: Sequence[Mapping[str, Any]] | None = None) -> CursorResult[Any]:
-        with case_errors(self.place.name):
+        with self.errors():
             return self.connection.execute(statement, rows)
 
     def rows(self, statement: Executable) -> list[dict[str, Any]]:
         """All rows, by the names of their columns."""
-        with case_errors(self.place.name):
-            found = self.run(statement)
+        with self.errors():
+            found = self.connection.execute(statement)
             names = list(map(str, found.keys()))
             return [dict(zip(names, row, strict=True)) for row in found.all()]
 
-    def insert_new(self, row: type[TableBase], values: Mapping[str, Any]) -> bool:
-        """Insert a row unless its key is taken; whether it was new."""
-        if row not in self._inserts:  # making a statement takes longer than running it
-            make = sqlite.insert if self.is_file else postgresql.insert
-            self._inserts[row] = make(table(row)).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
-        with case_errors(self.place.name):
-            return self.connection.execute(self._inserts[row], dict(values)).rowcount > 0
+    def batches(self, statement: Executable) -> Iterator[list[dict[str, Any]]]:
+        """As `rows`, some at a time."""
+        with self.errors():
+            for rows in self.connection.execute(statement).mappings().partitions():
+                yield [{str(name): value for name, value in row.items()} for row in rows]
 
-    def put(self, row: type[TableBase], values: Mapping[str, Any]) -> None:
+    def insert_new(self, table: Table, row: Mapping[str, Any]) -> bool:
+        """Insert a row unless its key is taken; whether it was new."""
+        if table not in self._inserts:  # making a statement takes longer than running it
+            made = self._database.insert(table).on_conflict_do_nothing()
+            self._inserts[table] = made.execution_options(preserve_rowcount=True)
+        with self.errors():
+            return self.connection.execute(self._inserts[table], dict(row)).rowcount > 0
+
+    def put(self, table: Table, row: Mapping[str, Any]) -> None:
         """Insert a row, or take the place of the one with its key."""
-        make = sqlite.insert if self.is_file else postgresql.insert
-        keys = [column.name for column in table(row).primary_key]
-        rest = {name: value for name, value in values.items() if name not in keys}
-        self.run(make(table(row)).values(dict(values)).on_conflict_do_update(index_elements=keys, set_=rest))
+        self.run(self._database.upsert(table, row))
 
     @contextmanager
     def _nested_step(self, agent: str) -> Iterator[None]:
@@ -288,47 +264,26 @@ class CaseDatabase:
 
     @contextmanager
     def _write_transaction(self) -> Iterator[None]:
-        self._begin = "BEGIN IMMEDIATE"
-        self.merged_into = None  # another process may have merged people since
-        try:
-            if self.is_file:
-                with case_errors(self.place.name):
-                    self.connection.begin()
-            else:
-                with case_errors(self.place.name):
-                    location.begin_write(self.connection, self.place.name, self._backend)
+        with self._transaction(is_write=True) as connection:
             yield
-            if not self.is_file:
-                with case_errors(self.place.name):
-                    location.touch_revision(self.connection)
-            self._commit()
-        except BaseException:
-            self.connection.rollback()
-            raise
-
-    def _commit(self) -> None:
-        with case_errors(self.place.name):
-            self.connection.commit()
+            with self.errors():
+                if not self._database.is_file:
+                    # A row that was written anew has another transaction to its name, by which hosts notice a change.
+                    connection.execute(update(AUDIT_HEAD).values(seq=AUDIT_HEAD.c.seq))
+                connection.commit()
 
     @contextmanager
-    def _read_transaction(self) -> Iterator[None]:
-        self._begin = "BEGIN"
-        self.merged_into = None
-        if not self.is_file:
-            self._begin_read()
-        try:
-            yield
-        finally:
-            self.connection.rollback()
-
-    def _begin_read(self) -> None:
-        """A line that was cut meanwhile, as by a server that was restarted, is made anew: nothing hung on it."""
-        asked = text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        try:
-            self.run(asked)
-        except StoreUnreachable:
-            self.connection.rollback()
-            self.run(asked)
+    def _transaction(self, *, is_write: bool) -> Iterator[Connection]:
+        """Errors of the engine at its begin are told as the case's; what its body raises stays what it is."""
+        self.merged_into = None  # another process may have merged people since
+        with ExitStack() as stack:
+            with self.errors():
+                begun = self._database.write_transaction(WRITER) if is_write else self._database.read_transaction()
+                self._connection = stack.enter_context(begun)
+            try:
+                yield self._connection
+            finally:
+                self._connection = None
 
     def _clear_caches(self) -> None:
         self.changed_people.clear()
@@ -338,3 +293,53 @@ class CaseDatabase:
         self.known_people.clear()
         self.texts.clear()
         self.origin_groups.clear()
+
+
+@contextmanager
+def _building(place: Address) -> Iterator[Address]:
+    """A place beside this one to make a case at; it comes here only when it is whole."""
+    if place.path is None:
+        yield place
+        return
+    if place.path.exists():
+        raise _taken_error(place)
+    part = place.path.with_name(f".{place.path.name}.{secrets.token_hex(4)}")
+    try:
+        _make_folder(place.path.parent)
+        unfinished = Address.of_file(part)
+        yield Address(place.name, unfinished.path, unfinished.url)
+        if not _move_if_absent(part, place.path):
+            raise _taken_error(place)
+    except OSError as problem:
+        raise CannotWrite(
+            f"The case {place.name!r} cannot be written: {problem.strerror}.",
+            remedy="Check the folder's permissions and the space on the disk.",
+        ) from problem
+    finally:
+        for left in (part, part.with_name(f"{part.name}-journal")):
+            with contextlib.suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
+def _taken_error(place: Address) -> FolderTaken:
+    return FolderTaken(
+        f"There is something at {place.name!r} already.", remedy="Open it, or start the case at another place."
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as problem:
+        raise NotADirectoryError(problem.errno, "a file is where its folder should be") from problem
+
+
+def _move_if_absent(part: Path, target: Path) -> bool:
+    """Move a file to where none is; False if one came to be there."""
+    try:
+        os.link(part, target)  # unlike a rename, it never takes the place of a file
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        part.rename(target)
+    return True

@@ -13,7 +13,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import canonical_id, living_of
-from kiwiresearch.kin.store.tables import AssertionRow, ConflictTableRow, EvidenceClaimRow, RelationshipRow, table
+from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow, date_to_json
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
@@ -75,7 +75,7 @@ def assert_tie(
             "confidence": 0.0,
             "shadowed_by": "",
         }
-        if db.insert_new(RelationshipRow, new):
+        if db.insert_new(RELATIONSHIP, new):
             audit.record(db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
         _assert(db, tie, (first, second), fact, grounds)
         db.changed_ties.add(tie)
@@ -131,11 +131,11 @@ def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: Ext
     }
     claim = _claim(db, identity, fact, grounds, confidence)
     told = {"entity_id": entity, "field_name": fact.field, "source_record_id": grounds.source}
-    if db.insert_new(AssertionRow, row):
-        db.insert_new(EvidenceClaimRow, claim)
+    if db.insert_new(ASSERTION, row):
+        db.insert_new(EVIDENCE_CLAIM, claim)
         told |= {"value": fact.value, "status": grounds.status}
         audit.record(db, "assert", identity, living=_living(db, ends, fact.field), after=told)
-    elif db.insert_new(EvidenceClaimRow, claim):
+    elif db.insert_new(EVIDENCE_CLAIM, claim):
         _strengthen(db, identity, grounds.status, confidence)
         audit.record(db, "add_evidence", identity, living=_living(db, ends, fact.field), after=told)
     return identity
@@ -189,7 +189,7 @@ def claim_id(row: Mapping[str, Any]) -> str:
 
 def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: float) -> None:
     """More evidence may verify what was not, and never takes back what was decided."""
-    row = db.run(select(AssertionRow.status, AssertionRow.confidence).where(AssertionRow.id == identity)).one()
+    row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == identity)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
     better = {
         "status": status if verified else row.status,
@@ -197,7 +197,7 @@ def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: flo
         "confidence": max(row.confidence, confidence),
         "changed_at": db.now(),
     }
-    db.run(update(table(AssertionRow)).where(AssertionRow.id == identity).values(better))
+    db.run(update(ASSERTION).where(ASSERTION.c.id == identity).values(better))
 
 
 def set_status(db: CaseDatabase, identity: str, status: Status, why: str, confidence: float | None) -> None:
@@ -209,42 +209,46 @@ def set_status(db: CaseDatabase, identity: str, status: Status, why: str, confid
                 values["confidence"] = confidence
             if (row.status, row.confidence) == (status, values.get("confidence", row.confidence)):
                 continue
-            db.run(update(table(AssertionRow)).where(AssertionRow.id == row.id).values(values))
+            db.run(update(ASSERTION).where(ASSERTION.c.id == row.id).values(values))
             _note_decision(db, "set_status", row, {"status": row.status}, {"status": status, "why": why})
 
 
 def prefer(db: CaseDatabase, identity: str, why: str) -> None:
     with db.writing():
         chosen = {row.id for row in _equivalent_assertions(db, identity)}
-        one = db.run(select(table(AssertionRow)).where(AssertionRow.id == min(chosen))).one()
-        rows = AssertionRow
-        same_field = select(table(rows)).where(rows.entity_id == one.entity_id, rows.field_name == one.field_name)
-        for row in db.run(same_field.order_by(rows.id)).all():
+        one = db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
+        rows = ASSERTION
+        same_field = select(rows).where(rows.c.entity_id == one.entity_id, rows.c.field_name == one.field_name)
+        for row in db.run(same_field.order_by(rows.c.id)).all():
             wanted = row.id in chosen
             if row.preferred != wanted:
                 values = {"preferred": wanted, "changed_at": db.now()}
-                db.run(update(table(rows)).where(rows.id == row.id).values(values))
+                db.run(update(rows).where(rows.c.id == row.id).values(values))
                 _note_decision(db, "prefer", row, {"preferred": row.preferred}, {"preferred": wanted, "why": why})
 
 
 def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
     """The assertions that a decision about this fact or tie is about."""
-    rows = AssertionRow
-    one = db.run(select(table(rows)).where(rows.id == identity)).one_or_none()
+    rows = ASSERTION
+    one = db.run(select(rows).where(rows.c.id == identity)).one_or_none()
     if one is not None:
-        alike = (rows.entity_id == one.entity_id, rows.field_name == one.field_name, rows.value_key == one.value_key)
-        return list(db.run(select(table(rows)).where(*alike).order_by(rows.id)).all())
-    tie = db.run(select(table(RelationshipRow)).where(RelationshipRow.id == identity)).one_or_none()
+        alike = (
+            rows.c.entity_id == one.entity_id,
+            rows.c.field_name == one.field_name,
+            rows.c.value_key == one.value_key,
+        )
+        return list(db.run(select(rows).where(*alike).order_by(rows.c.id)).all())
+    tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == identity)).one_or_none()
     if tie is None:
         raise BadUsage(f"The case has no fact and no tie {identity!r}.", remedy="Take an id from the tree.")
     same = [other.id for other in ties_between(db, tie.person1_id, tie.person2_id) if _is_same_relationship(tie, other)]
-    return list(db.run(select(table(rows)).where(rows.entity_id.in_(same)).order_by(rows.id)).all())
+    return list(db.run(select(rows).where(rows.c.entity_id.in_(same)).order_by(rows.c.id)).all())
 
 
 def ties_between(db: CaseDatabase, first: PersonId, second: PersonId) -> list[Row[Any]]:
-    ties, ends = RelationshipRow, (first, second)
-    chosen = select(table(ties)).where(ties.person1_id.in_(ends), ties.person2_id.in_(ends))
-    return list(db.run(chosen.order_by(ties.id)).all())
+    ties, ends = RELATIONSHIP, (first, second)
+    chosen = select(ties).where(ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends))
+    return list(db.run(chosen.order_by(ties.c.id)).all())
 
 
 def _is_same_relationship(tie: Row[Any], other: Row[Any]) -> bool:
@@ -255,8 +259,8 @@ def _is_same_relationship(tie: Row[Any], other: Row[Any]) -> bool:
 def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
     people: tuple[PersonId, ...] = (row.entity_id,)
     if row.entity_type == "relationship":
-        ties = RelationshipRow
-        ends = db.run(select(ties.person1_id, ties.person2_id).where(ties.id == row.entity_id)).one()
+        ties = RELATIONSHIP
+        ends = db.run(select(ties.c.person1_id, ties.c.person2_id).where(ties.c.id == row.entity_id)).one()
         people = (ends.person1_id, ends.person2_id)
         db.changed_ties.add(row.entity_id)
     db.changed_people.update(people)
@@ -270,8 +274,8 @@ def put_conflict(db: CaseDatabase, conflict: ConflictRow) -> str:
         root = canonical_id(db, conflict.entity_id)
         known = {
             found
-            for row in (AssertionRow, RelationshipRow)  # two fathers compete as ties
-            for found in db.run(select(row.id).where(row.id.in_(conflict.assertion_ids))).scalars()
+            for at in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
+            for found in db.run(select(at.c.id).where(at.c.id.in_(conflict.assertion_ids))).scalars()
         }
         missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
         if missing:
@@ -290,9 +294,9 @@ def put_conflict(db: CaseDatabase, conflict: ConflictRow) -> str:
             "rationale": conflict.rationale,
             "next_actions": list(conflict.next_actions),
         }
-        before = db.rows(select(table(ConflictTableRow)).where(ConflictTableRow.id == identity))
+        before = db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))
         if before != [row]:
-            db.put(ConflictTableRow, row)
+            db.put(CONFLICT, row)
             shown, was = _audit_state(row), _audit_state(before[0]) if before else None
             audit.record(db, "conflict", identity, living=living_of(db, root), before=was, after=shown)
         return identity
@@ -305,14 +309,14 @@ def _audit_state(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def drop_conflict(db: CaseDatabase, conflict: str) -> None:
     with db.writing():
-        gone = db.run(delete(table(ConflictTableRow)).where(ConflictTableRow.id == conflict)).rowcount
+        gone = db.run(delete(CONFLICT).where(CONFLICT.c.id == conflict)).rowcount
         if gone:
             audit.record(db, "drop_conflict", conflict, living="unknown")
 
 
 def conflicts(db: CaseDatabase) -> tuple[ConflictRow, ...]:
     with db.reading():
-        rows = db.rows(select(table(ConflictTableRow)).order_by(ConflictTableRow.id))
+        rows = db.rows(select(CONFLICT).order_by(CONFLICT.c.id))
         roots = [canonical_id(db, row["entity_id"]) for row in rows]
     return tuple(
         ConflictRow(

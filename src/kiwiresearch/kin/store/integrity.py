@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -10,24 +9,22 @@ from typing import Any
 from sqlalchemy import Table, bindparam, insert, select, update
 
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.store import tables
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.facts import claim_id, value_key
-from kiwiresearch.kin.store.location import case_errors
 from kiwiresearch.kin.store.projection import Row, wrong_rows
 from kiwiresearch.kin.store.records import follow_merges
-from kiwiresearch.kin.store.tables import AssertionRow, AuditLogRow, EvidenceClaimRow, PersonRow, TableBase, table
+from kiwiresearch.kin.store.tables import ASSERTION, AUDIT_LOG, EVIDENCE_CLAIM, METADATA, PERSON
 from kiwiresearch.kin.store.values import date_from_json
 from kiwiresearch.kin.tree import row_id
+from kiwiresearch.store.schema import digest
 
 AUDIT_TABLES = frozenset({"audit_log", "audit_head"})
 HISTORY_TABLES = frozenset({"merge_cluster", "cannot_link"})
-COMPRESSED_COLUMNS = frozenset({"canonical_text", "body"})
+COMPRESSED_COLUMNS = frozenset({"canonical_text"})
 """Compressed columns: their bytes hang on the machine, and the hash beside each stands for them."""
 
 
-TABLES = dict(sorted(TableBase.metadata.tables.items()))
-assert {tables.AuditLogRow.__tablename__, tables.PersonRow.__tablename__} <= TABLES.keys()
+TABLES = dict(sorted(METADATA.tables.items()))
 
 
 def dump(db: CaseDatabase, *, history: bool) -> str:
@@ -56,7 +53,7 @@ RowValues = dict[str, Any]
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
     """Write all rows of a case into another that has none, inside the target's transaction."""
     with source.reading():
-        for at in TableBase.metadata.sorted_tables:
+        for at in METADATA.sorted_tables:
             own = _self_references(at)
             for rows in _batches(source, at):
                 target.run(insert(at), [{**row, **dict.fromkeys(own)} for row in rows])
@@ -66,13 +63,8 @@ def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
 
 def fingerprint(db: CaseDatabase) -> str:
     """A hash over every row of every table, the audit log and packed texts as well; no order of rows changes it."""
-    whole = hashlib.sha256()
-    with db.reading():
-        for name, at in TABLES.items():
-            hashes = sorted(_hash(row) for rows in _batches(db, at) for row in rows)
-            whole.update(f"{name} {len(hashes)}\n".encode())
-            whole.update(b"".join(hashes))
-    return f"sha256:{whole.hexdigest()}"
+    with db.reading(), db.errors():
+        return digest(db.connection, METADATA.tables.values())
 
 
 def _self_references(at: Table) -> list[str]:
@@ -91,15 +83,7 @@ def _copy_self_references(source: CaseDatabase, target: CaseDatabase, at: Table,
 
 
 def _batches(db: CaseDatabase, at: Table) -> Iterator[list[RowValues]]:
-    found = db.run(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
-    with case_errors(db.place.name):
-        for rows in found.mappings().partitions():
-            yield [{str(name): value for name, value in row.items()} for row in rows]
-
-
-def _hash(row: RowValues) -> bytes:
-    plain = {name: value.hex() if isinstance(value, bytes | memoryview) else value for name, value in row.items()}
-    return hashlib.sha256(canonical_json(plain).encode("utf-8", "surrogatepass")).digest()
+    return db.batches(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
 
 
 def tampered_rows(db: CaseDatabase) -> tuple[str, ...]:
@@ -109,12 +93,12 @@ def tampered_rows(db: CaseDatabase) -> tuple[str, ...]:
 
 
 def _statements(db: CaseDatabase) -> Iterator[str]:
-    log = AuditLogRow
-    logged = {row.entity_id for row in db.run(select(log.entity_id).where(log.action_type == "assert")).all()}
+    log = AUDIT_LOG
+    logged = {row.entity_id for row in db.run(select(log.c.entity_id).where(log.c.action_type == "assert")).all()}
     members: defaultdict[str, list[str]] = defaultdict(list)
-    for row in db.run(select(PersonRow.id)).all():
+    for row in db.run(select(PERSON.c.id)).all():
         members[follow_merges(db, row.id)].append(row.id)
-    found = db.rows(select(table(AssertionRow)).order_by(AssertionRow.id))
+    found = db.rows(select(ASSERTION).order_by(ASSERTION.c.id))
     for one in found:
         if not _id_matches(one, members.get(one["entity_id"], [one["entity_id"]])):
             yield f"statement {one['id']}: it no longer says what it said."
@@ -135,6 +119,6 @@ def _id_matches(row: Row, entities: list[str]) -> bool:
 
 
 def _quotes(db: CaseDatabase) -> Iterator[str]:
-    for row in db.rows(select(table(EvidenceClaimRow)).order_by(EvidenceClaimRow.id)):
+    for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
         if row["id"] != claim_id(row):
             yield f"evidence {row['id']}: it no longer says what it said."

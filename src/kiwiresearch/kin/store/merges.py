@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, update
@@ -14,69 +13,146 @@ from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import canonical_id, living_of
 from kiwiresearch.kin.store.tables import (
-    AssertionRow,
-    CannotLinkRow,
-    MergeClusterRow,
-    PersonRow,
-    RelationshipRow,
-    table,
+    ASSERTION,
+    CANNOT_LINK,
+    MERGE_CLUSTER,
+    PERSON,
+    RELATIONSHIP,
 )
 from kiwiresearch.kin.store.values import CannotLink, MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
 
-
-@dataclass(frozen=True, slots=True)
-class MergeReasons:
-    """Why two people are one, and what speaks against it."""
-
-    rationale: str
-    why_not_split: str
-    why_not_merge: str
-    features: Mapping[str, Any]
-    score: float
-    decided_by: str
+UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": PERSON}
+Row = Mapping[str, Any]
 
 
-def merge(db: CaseDatabase, canonical: PersonId, other: PersonId, reasons: MergeReasons, *, again: bool) -> str:
-    if not reasons.rationale.strip() or not reasons.why_not_merge.strip():
-        raise BadUsage("A merge needs a reason for it and what speaks against it.", remedy="Give both.")
-    with db.writing():
-        kept, gone = canonical_id(db, canonical), canonical_id(db, other)
-        if kept == gone:
-            raise BadUsage(f"{canonical!r} and {other!r} are one person already.")
-        if not again:
-            _check_allowed(db, kept, gone)
-        seq = db.run(select(func.coalesce(func.max(MergeClusterRow.seq), 0) + 1)).scalar_one()
-        cluster = row_id("merge", kept, gone, str(seq))
-        undo = [
-            *_move_facts(db, gone, kept),
-            *_move_relationships(db, gone, kept),
-            ["person", gone, "merged_into_id", None, kept],
-        ]
-        db.run(update(table(PersonRow)).where(PersonRow.id == gone).values(merged_into_id=kept))
-        db.merged_into = None
-        row = {
-            "id": cluster,
-            "seq": seq,
-            "canonical_id": kept,
-            "member_ids": [kept, gone],
-            "merge_rationale": reasons.rationale,
-            "why_not_split": reasons.why_not_split,
-            "why_not_merge": reasons.why_not_merge,
-            "features": dict(reasons.features),
-            "score": reasons.score,
-            "decided_by": reasons.decided_by,
-            "is_reversible": True,
-            "undo": undo,
-            "state": "merged",
-            "created_at": db.now(),
-            "reverted_at": "",
-        }
-        db.run(insert(table(MergeClusterRow)).values(row))
-        db.changed_people |= {kept, gone}
-        told = {"ids": [kept, gone], "rationale": reasons.rationale, "score": reasons.score}
-        audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=told)
-        return cluster
+class Merges:
+    """People who were taken for one, and those who must not be."""
+
+    def __init__(self, db: CaseDatabase) -> None:
+        self._db = db
+
+    def merge(
+        self,
+        canonical: PersonId,
+        other: PersonId,
+        *,
+        rationale: str,
+        why_not_split: str,
+        why_not_merge: str,
+        features: Mapping[str, Any] | None = None,
+        score: float = 0.0,
+        decided_by: str = "rule",
+        again: bool = False,
+    ) -> str:
+        """Take two people for one and return the id of the merge; all that pointed to `other` points to `canonical`.
+
+        A pair that must not be linked is refused unless `again`.
+        """
+        if not rationale.strip() or not why_not_merge.strip():
+            raise BadUsage("A merge needs a reason for it and what speaks against it.", remedy="Give both.")
+        db = self._db
+        with db.writing():
+            kept, gone = canonical_id(db, canonical), canonical_id(db, other)
+            if kept == gone:
+                raise BadUsage(f"{canonical!r} and {other!r} are one person already.")
+            if not again:
+                _check_allowed(db, kept, gone)
+            seq = db.run(select(func.coalesce(func.max(MERGE_CLUSTER.c.seq), 0) + 1)).scalar_one()
+            cluster = row_id("merge", kept, gone, str(seq))
+            undo = [
+                *_move_facts(db, gone, kept),
+                *_move_relationships(db, gone, kept),
+                ["person", gone, "merged_into_id", None, kept],
+            ]
+            db.run(update(PERSON).where(PERSON.c.id == gone).values(merged_into_id=kept))
+            db.merged_into = None
+            row = {
+                "id": cluster,
+                "seq": seq,
+                "canonical_id": kept,
+                "member_ids": [kept, gone],
+                "merge_rationale": rationale,
+                "why_not_split": why_not_split,
+                "why_not_merge": why_not_merge,
+                "features": dict(features or {}),
+                "score": score,
+                "decided_by": decided_by,
+                "is_reversible": True,
+                "undo": undo,
+                "state": "merged",
+                "created_at": db.now(),
+                "reverted_at": "",
+            }
+            db.run(insert(MERGE_CLUSTER).values(row))
+            db.changed_people |= {kept, gone}
+            told = {"ids": [kept, gone], "rationale": rationale, "score": score}
+            audit.record(db, "merge", cluster, living=living_of_all(db, kept, gone), after=told)
+            return cluster
+
+    def all(self) -> tuple[MergeCluster, ...]:
+        """All merges, undone ones as well, in the order they were made."""
+        db = self._db
+        with db.reading():
+            rows = db.rows(select(MERGE_CLUSTER).order_by(MERGE_CLUSTER.c.seq))
+        return tuple(
+            MergeCluster(
+                **{**{name: row[name] for name in row if name != "undo"}, "member_ids": tuple(row["member_ids"])}
+            )
+            for row in rows
+        )
+
+    def undo(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
+        """Undo a merge and return what was undone, the latest first; the pair is not to be proposed again.
+
+        Where a later merge rests on this one it is refused, unless `cascade`, which undoes those first.
+        """
+        db = self._db
+        with db.writing():
+            wanted = _merge_to_undo(db, cluster)
+            rows = MERGE_CLUSTER
+            after = select(rows).where(rows.c.seq > wanted["seq"], rows.c.state == "merged").order_by(rows.c.seq)
+            later = _dependent_merges(wanted, db.rows(after))
+            if later and not cascade:
+                raise BadUsage(
+                    f"The merge {cluster!r} cannot be undone alone: the later merge {later[-1]['id']!r} of"
+                    f" {' and '.join(map(repr, later[-1]['member_ids']))} rests on it.",
+                    remedy="Undo that one first, or undo this one with all that rest on it.",
+                )
+            undone = [*reversed(later), wanted]
+            for row in undone:
+                _undo(db, row, why)
+            # Only this one was found wrong: those that rested on it may be proposed again.
+            kept, gone = wanted["member_ids"]
+            self.forbid(kept, gone, why or f"the merge {cluster} was undone", "undo")
+            return tuple(row["id"] for row in undone)
+
+    def forbidden(self) -> tuple[CannotLink, ...]:
+        """The pairs that must not be taken for one."""
+        return _cannot_links(self._db)
+
+    def forbid(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
+        """Note that two people are not one."""
+        if first == second:
+            raise BadUsage(f"{first!r} cannot be kept apart from itself.")
+        db = self._db
+        with db.writing():
+            canonical_id(db, first), canonical_id(db, second)
+            low, high = sorted((first, second))
+            row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
+            if db.insert_new(CANNOT_LINK, row):
+                audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
+
+    def allow(self, first: PersonId, second: PersonId, why: str = "") -> None:
+        """Take back that two people are not one, so that they may be proposed again."""
+        low, high = sorted((first, second))
+        mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
+        db = self._db
+        with db.writing():
+            if not db.run(delete(CANNOT_LINK).where(*mine)).rowcount:
+                raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
+            told = {"ids": [low, high], "why": why}
+            audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=told)
 
 
 def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
@@ -84,7 +160,7 @@ def living_of_all(db: CaseDatabase, *people: PersonId) -> LivingStatus:
 
 
 def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
-    for pair in cannot_links(db):
+    for pair in _cannot_links(db):
         if {canonical_id(db, pair.first), canonical_id(db, pair.second)} == {kept, gone}:
             raise BadUsage(
                 f"{kept!r} and {gone!r} must not be merged: {pair.reason}",
@@ -93,10 +169,10 @@ def _check_allowed(db: CaseDatabase, kept: PersonId, gone: PersonId) -> None:
 
 
 def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
-    rows = AssertionRow
-    mine = (rows.entity_id == gone, rows.entity_type == "person")
-    moved = list(db.run(select(rows.id).where(*mine).order_by(rows.id)).scalars())
-    db.run(update(table(rows)).where(*mine).values(entity_id=kept))
+    rows = ASSERTION
+    mine = (rows.c.entity_id == gone, rows.c.entity_type == "person")
+    moved = list(db.run(select(rows.c.id).where(*mine).order_by(rows.c.id)).scalars())
+    db.run(update(rows).where(*mine).values(entity_id=kept))
     return [["assertion", identity, "entity_id", gone, kept] for identity in moved]
 
 
@@ -104,7 +180,7 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     """A tie between the two is left as it is: no person is tied to itself, and it is shadowed from now on."""
     moved: list[list[Any]] = []
     for here, there in (("person1_id", "person2_id"), ("person2_id", "person1_id")):
-        ties = table(RelationshipRow)
+        ties = RELATIONSHIP
         mine = (ties.c[here] == gone, ties.c[there] != kept)
         found = list(db.run(select(ties.c.id).where(*mine).order_by(ties.c.id)).scalars())
         db.run(update(ties).where(*mine).values({here: kept}))
@@ -112,70 +188,15 @@ def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> lis
     return moved
 
 
-def merges(db: CaseDatabase) -> tuple[MergeCluster, ...]:
-    with db.reading():
-        rows = db.rows(select(table(MergeClusterRow)).order_by(MergeClusterRow.seq))
-    return tuple(
-        MergeCluster(**{**{name: row[name] for name in row if name != "undo"}, "member_ids": tuple(row["member_ids"])})
-        for row in rows
-    )
-
-
-def cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
-    rows = CannotLinkRow
+def _cannot_links(db: CaseDatabase) -> tuple[CannotLink, ...]:
+    rows = CANNOT_LINK
     with db.reading(settled=False):
-        found = db.run(select(table(rows)).order_by(rows.first_id, rows.second_id)).all()
+        found = db.run(select(rows).order_by(rows.c.first_id, rows.c.second_id)).all()
     return tuple(CannotLink(row.first_id, row.second_id, row.reason, row.decided_by) for row in found)
 
 
-def forbid_link(db: CaseDatabase, first: PersonId, second: PersonId, reason: str, decided_by: str) -> None:
-    if first == second:
-        raise BadUsage(f"{first!r} cannot be kept apart from itself.")
-    with db.writing():
-        canonical_id(db, first), canonical_id(db, second)
-        low, high = sorted((first, second))
-        row = {"first_id": low, "second_id": high, "reason": reason, "decided_by": decided_by, "at": db.now()}
-        if db.insert_new(CannotLinkRow, row):
-            audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
-
-
-def allow_link(db: CaseDatabase, first: PersonId, second: PersonId, why: str) -> None:
-    low, high = sorted((first, second))
-    mine = CannotLinkRow.first_id == low, CannotLinkRow.second_id == high
-    with db.writing():
-        if not db.run(delete(table(CannotLinkRow)).where(*mine)).rowcount:
-            raise BadUsage(f"{low!r} and {high!r} are not kept apart.")
-        told = {"ids": [low, high], "why": why}
-        audit.record(db, "allow_link", low, living=living_of_all(db, low, high), after=told)
-
-
-UNDO_TABLES = {"assertion": table(AssertionRow), "relationship": table(RelationshipRow), "person": table(PersonRow)}
-Row = Mapping[str, Any]
-
-
-def unmerge(db: CaseDatabase, cluster: str, why: str, *, cascade: bool) -> tuple[str, ...]:
-    with db.writing():
-        wanted = _merge_to_undo(db, cluster)
-        rows = MergeClusterRow
-        after = select(table(rows)).where(rows.seq > wanted["seq"], rows.state == "merged").order_by(rows.seq)
-        later = _dependent_merges(wanted, db.rows(after))
-        if later and not cascade:
-            raise BadUsage(
-                f"The merge {cluster!r} cannot be undone alone: the later merge {later[-1]['id']!r} of"
-                f" {' and '.join(map(repr, later[-1]['member_ids']))} rests on it.",
-                remedy="Undo that one first, or undo this one with all that rest on it.",
-            )
-        undone = [*reversed(later), wanted]
-        for row in undone:
-            _undo(db, row, why)
-        # Only this one was found wrong: those that rested on it may be proposed again.
-        kept, gone = wanted["member_ids"]
-        forbid_link(db, kept, gone, why or f"the merge {cluster} was undone", "undo")
-        return tuple(row["id"] for row in undone)
-
-
 def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row:
-    rows = db.rows(select(table(MergeClusterRow)).where(MergeClusterRow.id == cluster))
+    rows = db.rows(select(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == cluster))
     if not rows:
         raise BadUsage(f"There is no merge {cluster!r}.", remedy="'kiwiresearch kin merges' shows them all.")
     if rows[0]["state"] != "merged":
@@ -214,7 +235,7 @@ def _undo(db: CaseDatabase, row: Row, why: str) -> None:
                 remedy="Nothing was changed. Take the case from a backup.",
             )
     done = {"state": "reverted", "reverted_at": db.now()}
-    db.run(update(table(MergeClusterRow)).where(MergeClusterRow.id == row["id"]).values(done))
+    db.run(update(MERGE_CLUSTER).where(MERGE_CLUSTER.c.id == row["id"]).values(done))
     db.merged_into = None
     db.changed_people |= {kept, gone}
     told = {"ids": [kept, gone], "why": why}

@@ -7,19 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import bindparam, delete, insert, or_, select, update
+from sqlalchemy import Table, bindparam, delete, insert, or_, select, update
 
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import (
-    AssertionRow,
-    EventRow,
-    PersonExternalRow,
-    PersonNameRow,
-    PersonRow,
-    RelationshipRow,
-    TableBase,
-    table,
+    ASSERTION,
+    EVENT,
+    PERSON,
+    PERSON_EXTERNAL,
+    PERSON_NAME,
+    RELATIONSHIP,
 )
 from kiwiresearch.kin.store.values import DISCOUNTED, STATUS_RANKS, best_by_field, date_bounds, rank_key
 from kiwiresearch.kin.tree import row_id
@@ -93,19 +91,19 @@ class MergedPeople:
     def of(cls, db: CaseDatabase, people: Sequence[str]) -> Self:
         found: dict[str, list[PersonaRow]] = {person: [] for person in people}
         home = {person: person for person in people}
-        ring = db.rows(select(table(PersonRow)).where(PersonRow.id.in_(people)))
+        ring = db.rows(select(PERSON).where(PERSON.c.id.in_(people)))
         while ring:
             for row in ring:
                 home.setdefault(row["id"], home.get(row["merged_into_id"], row["id"]))
                 found[home[row["id"]]].append(row)
             inside = [row["id"] for row in ring]
-            merged = db.rows(select(table(PersonRow)).where(PersonRow.merged_into_id.in_(inside)))
+            merged = db.rows(select(PERSON).where(PERSON.c.merged_into_id.in_(inside)))
             ring = [row for row in merged if row["id"] not in home]
         ordered = {
             person: sorted(rows, key=lambda row, first=person: (row["id"] != first, row["id"]))  # type: ignore[misc]
             for person, rows in found.items()
         }
-        return cls(ordered, _by_person(db, PersonNameRow, home), _by_person(db, PersonExternalRow, home))
+        return cls(ordered, _by_person(db, PERSON_NAME, home), _by_person(db, PERSON_EXTERNAL, home))
 
     def variants(self, person: str, said: Sequence[PersonaRow], name: str) -> list[dict[str, str]]:
         """The other forms of the name, each with what kind of form it is."""
@@ -132,11 +130,9 @@ class MergedPeople:
         return found
 
 
-def _by_person(
-    db: CaseDatabase, kind: type[PersonNameRow | PersonExternalRow], people: Mapping[str, str]
-) -> dict[str, list[PersonaRow]]:
+def _by_person(db: CaseDatabase, table: Table, people: Mapping[str, str]) -> dict[str, list[PersonaRow]]:
     found: defaultdict[str, list[PersonaRow]] = defaultdict(list)
-    chosen = select(table(kind)).where(kind.person_id.in_(list(people)))
+    chosen = select(table).where(table.c.person_id.in_(list(people)))
     for row in sorted(db.rows(chosen), key=lambda row: [row[name] for name in sorted(row)]):
         found[row["person_id"]].append(row)
     return found
@@ -169,13 +165,13 @@ def _chunks(some: Sequence[Element]) -> Iterator[Sequence[Element]]:
 
 def _assertions_of(db: CaseDatabase, entities: Iterable[str]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {entity: [] for entity in entities}
-    for row in db.rows(select(table(AssertionRow)).where(AssertionRow.entity_id.in_(list(found)))):
+    for row in db.rows(select(ASSERTION).where(ASSERTION.c.entity_id.in_(list(found)))):
         found[row["entity_id"]].append(row)
     return found
 
 
 def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
-    _update(db, RelationshipRow, [_relationship_values(tie, rows) for tie, rows in _assertions_of(db, ties).items()])
+    _update(db, RELATIONSHIP, [_relationship_values(tie, rows) for tie, rows in _assertions_of(db, ties).items()])
 
 
 def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
@@ -198,14 +194,14 @@ def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
 
 def wrong_rows(db: CaseDatabase) -> Iterator[str]:
     """The people and ties whose rows are not what is said of them."""
-    people = db.rows(select(table(PersonRow)).where(PersonRow.merged_into_id.is_(None)).order_by(PersonRow.id))
+    people = db.rows(select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id))
     for some in _chunks(people):
         said, around = _assertions_of(db, ids := [row["id"] for row in some]), MergedPeople.of(db, ids)
         for row in some:
             told = _person_values(row, said[row["id"]], best_by_field(said[row["id"]]), around)
             if any(row[name] != value for name, value in told.items() if name != "of"):
                 yield f"person {row['id']}: it is not what is said of it."
-    for some in _chunks(db.rows(select(table(RelationshipRow)).order_by(RelationshipRow.id))):
+    for some in _chunks(db.rows(select(RELATIONSHIP).order_by(RELATIONSHIP.c.id))):
         said = _assertions_of(db, [row["id"] for row in some])
         for row in some:
             told = _relationship_values(row["id"], said[row["id"]]) if said[row["id"]] else {"status": "unsaid"}
@@ -213,14 +209,14 @@ def wrong_rows(db: CaseDatabase) -> Iterator[str]:
                 yield f"tie {row['id']}: it is not what is said of it."
 
 
-def _update(db: CaseDatabase, row: type[TableBase], changes: Sequence[Mapping[str, Any]]) -> None:
+def _update(db: CaseDatabase, table: Table, changes: Sequence[Mapping[str, Any]]) -> None:
     if changes:
         columns: dict[str, Any] = {name: bindparam(name) for name in changes[0] if name != "of"}
-        db.run(update(table(row)).where(table(row).c.id == bindparam("of")).values(columns), changes)
+        db.run(update(table).where(table.c.id == bindparam("of")).values(columns), changes)
 
 
 def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
-    rows = db.rows(select(table(PersonRow)).where(PersonRow.id.in_(people)).order_by(PersonRow.id))
+    rows = db.rows(select(PERSON).where(PERSON.c.id.in_(people)).order_by(PERSON.c.id))
     said = _assertions_of(db, people)
     ties = _shadowed(db, people)
     around = MergedPeople.of(db, [row["id"] for row in rows if row["merged_into_id"] is None])
@@ -233,11 +229,11 @@ def _refresh_people(db: CaseDatabase, people: Sequence[str]) -> None:
             happened += events_of_person(person["id"], best, [tie for tie in ties if person["id"] in _ends(tie)])
     for tie in ties:
         happened += events_of_relationship(tie)
-    _update(db, PersonRow, changes)
+    _update(db, PERSON, changes)
     for owners in _chunks([*people, *(tie["id"] for tie in ties)]):
-        db.run(delete(table(EventRow)).where(EventRow.owner_id.in_(owners)))
+        db.run(delete(EVENT).where(EVENT.c.owner_id.in_(owners)))
     if happened:
-        db.run(insert(table(EventRow)), happened)
+        db.run(insert(EVENT), happened)
 
 
 def _ends(tie: Row) -> tuple[str, str]:
@@ -246,9 +242,9 @@ def _ends(tie: Row) -> tuple[str, str]:
 
 def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row]:
     """The ties of these people, each with the one that stands for it where several say the same."""
-    ties = RelationshipRow
-    touching = or_(ties.person1_id.in_(people), ties.person2_id.in_(people))
-    rows = db.rows(select(table(ties)).where(touching).order_by(ties.id))
+    ties = RELATIONSHIP
+    touching = or_(ties.c.person1_id.in_(people), ties.c.person2_id.in_(people))
+    rows = db.rows(select(ties).where(touching).order_by(ties.c.id))
     alike: defaultdict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
         first, second = follow_merges(db, row["person1_id"]), follow_merges(db, row["person2_id"])

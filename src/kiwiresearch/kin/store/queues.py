@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, case, func, select, update
+from sqlalchemy import and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.tables import QueueItemRow, table
+from kiwiresearch.kin.store.tables import QUEUE_ITEM
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.text.words import fold
 
@@ -27,7 +27,7 @@ def to_utc_text(text: str, *, later_s: float = 0.0) -> str:
 
 
 QueueName = Literal["frontier", "clue", "revisit"]
-ItemStatus = Literal["pending", "leased", "done", "failed", "dropped"]
+ItemStatus = Literal["pending", "taken", "done", "failed", "dropped"]
 QUEUES: tuple[QueueName, ...] = ("frontier", "clue", "revisit")
 
 
@@ -41,8 +41,6 @@ class QueueItem:
     retry_count: int = 0
     status: ItemStatus = "pending"
     not_before: str = ""
-    lease_until: str = ""
-    leased_by: str = ""
     last_error: str = ""
 
     @property
@@ -108,117 +106,105 @@ COLUMN_FIELDS: frozenset[str] = frozenset(QueueItem.__dataclass_fields__)
 
 RETRIES = 3
 ABANDONED = "whoever worked on it never came back"
-ROWS = QueueItemRow
 
 
-def push(db: CaseDatabase, queue: QueueName, item: Item) -> bool:
-    if not isinstance(item, ITEM_TYPES[queue]):
-        raise BadUsage(f"A {type(item).__name__} does not go into the queue {queue!r}.")
-    fields = asdict(item)
-    row = {name: fields[name] for name in COLUMN_FIELDS}
-    row |= {
-        "id": item.id or row_id("queue", queue, item.key),
-        "case_id": db.case_id,
-        "queue": queue,
-        "query_hash": item.key or row_id("queue", queue, item.id),
-        "created_at": item.created_at or db.now(),
-        "not_before": to_utc_text(item.not_before) if item.not_before else "",
-        "payload": {name: value for name, value in fields.items() if name not in COLUMN_FIELDS},
-    }
-    with db.writing():
-        return db.insert_new(ROWS, row)
+class Queues:
+    """What a case has yet to look at."""
 
+    def __init__(self, db: CaseDatabase) -> None:
+        self._db = db
 
-def lease(db: CaseDatabase, queue: QueueName, worker: str, seconds: float) -> Item | None:
-    with db.short_write():
-        now = to_utc_text(db.now())
-        _expire_leases(db, ROWS.lease_until <= now)
-        due = and_(ROWS.status == "pending", ROWS.not_before <= now)
-        best = select(ROWS.id).where(ROWS.queue == queue, due).order_by(ROWS.priority.desc(), ROWS.id)
-        chosen = db.run(best.limit(1).with_for_update(skip_locked=True)).scalar()
-        if chosen is None:
-            return None
-        taken = {"status": "leased", "leased_by": worker, "lease_until": to_utc_text(now, later_s=seconds)}
-        db.run(update(table(ROWS)).where(ROWS.id == chosen).values(taken))
-        return _item(db.rows(select(table(ROWS)).where(ROWS.id == chosen))[0])
+    def push(self, queue: QueueName, item: Item) -> bool:
+        """Queue an item; False if the queue has or had the same."""
+        if not isinstance(item, ITEM_TYPES[queue]):
+            raise BadUsage(f"A {type(item).__name__} does not go into the queue {queue!r}.")
+        fields = asdict(item)
+        row = {name: fields[name] for name in COLUMN_FIELDS}
+        row |= {
+            "id": item.id or row_id("queue", queue, item.key),
+            "case_id": self._db.case_id,
+            "queue": queue,
+            "query_hash": item.key or row_id("queue", queue, item.id),
+            "created_at": item.created_at or self._db.now(),
+            "not_before": to_utc_text(item.not_before) if item.not_before else "",
+            "payload": {name: value for name, value in fields.items() if name not in COLUMN_FIELDS},
+        }
+        with self._db.writing():
+            return self._db.insert_new(QUEUE_ITEM, row)
 
+    def take(self, queue: QueueName) -> Item | None:
+        """Take the due item of highest priority, then of lowest id; whoever works on a case has it alone."""
+        with self._db.writing():
+            due = and_(QUEUE_ITEM.c.status == "pending", QUEUE_ITEM.c.not_before <= to_utc_text(self._db.now()))
+            best = (
+                select(QUEUE_ITEM)
+                .where(QUEUE_ITEM.c.queue == queue, due)
+                .order_by(QUEUE_ITEM.c.priority.desc(), QUEUE_ITEM.c.id)
+            )
+            found = self._db.rows(best.limit(1))
+            if not found:
+                return None
+            self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == found[0]["id"]).values(status="taken"))
+            return _item({**found[0], "status": "taken"})
 
-def finish(db: CaseDatabase, item: Item, status: ItemStatus) -> bool:
-    with db.short_write():
-        return _update_if_held(db, item, {"status": status})
+    def finish(self, item: Item, status: Literal["done", "failed", "dropped"] = "done") -> None:
+        self._update(item, {"status": status})
 
-
-def fail(db: CaseDatabase, item: Item, why: str, not_before: str) -> ItemStatus:
-    retries = item.retry_count + 1
-    status: ItemStatus = "pending" if retries <= RETRIES else "failed"
-    later = to_utc_text(not_before) if not_before else ""
-    with db.short_write():
+    def fail(self, item: Item, why: str, not_before: str = "") -> ItemStatus:
+        """Put an item back for later; after three retries it has failed for good."""
+        retries = item.retry_count + 1
+        status: ItemStatus = "pending" if retries <= RETRIES else "failed"
+        later = to_utc_text(not_before) if not_before else ""
         values = {"status": status, "retry_count": min(retries, RETRIES), "last_error": why, "not_before": later}
-        if not _update_if_held(db, item, values):
-            return _status(db, item)
+        self._update(item, values)
         return status
 
+    def _update(self, item: Item, values: Mapping[str, Any]) -> None:
+        with self._db.writing():
+            if not self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.id == item.id).values(values)).rowcount:
+                raise BadUsage(f"The queues have no item {item.id!r}.")
 
-def _update_if_held(db: CaseDatabase, item: Item, values: Mapping[str, Any]) -> bool:
-    """Change an item that is still this worker's, or still waits."""
-    mine = and_(ROWS.id == item.id, ROWS.status == item.status, ROWS.leased_by == item.leased_by)
-    if item.status == "leased":
-        mine = and_(mine, ROWS.lease_until == item.lease_until)
-    given_back = {"leased_by": "", "lease_until": ""}
-    return db.run(update(table(ROWS)).where(mine).values({**values, **given_back})).rowcount > 0
+    def give_back(self) -> None:
+        """Put back what was taken, as if it had not been."""
+        with self._db.writing():
+            self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(status="pending"))
 
+    def reclaim(self) -> int:
+        """Put back what a worker had taken when it was killed; how many.
 
-def _status(db: CaseDatabase, item: Item) -> ItemStatus:
-    found: ItemStatus | None = db.run(select(ROWS.status).where(ROWS.id == item.id)).scalar()
-    if found is None:
-        raise BadUsage(f"The queues have no item {item.id!r}.")
-    return found
+        It counts as a try: an item that ends whoever takes it three times is set aside.
+        """
+        is_last = QUEUE_ITEM.c.retry_count >= RETRIES
+        values = {
+            "status": case((is_last, "failed"), else_="pending"),
+            "retry_count": case((is_last, RETRIES), else_=QUEUE_ITEM.c.retry_count + 1),
+            "last_error": ABANDONED,
+        }
+        with self._db.writing():
+            return self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(values)).rowcount
 
+    def reprioritise(self, item: Item, priority: float) -> None:
+        self._update(item, {"priority": priority})
 
-def release(db: CaseDatabase, worker: str) -> int:
-    with db.short_write():
-        held = and_(ROWS.status == "leased", ROWS.leased_by == worker)
-        given_back = {"status": "pending", "leased_by": "", "lease_until": ""}
-        return db.run(update(table(ROWS)).where(held).values(given_back)).rowcount
+    def items(self, queue: QueueName, status: ItemStatus | None = None) -> tuple[Item, ...]:
+        """The items of a queue, the next one first."""
+        chosen = (
+            select(QUEUE_ITEM)
+            .where(QUEUE_ITEM.c.queue == queue)
+            .order_by(QUEUE_ITEM.c.priority.desc(), QUEUE_ITEM.c.id)
+        )
+        if status is not None:
+            chosen = chosen.where(QUEUE_ITEM.c.status == status)
+        with self._db.reading():
+            return tuple(_item(row) for row in self._db.rows(chosen))
 
-
-def reclaim(db: CaseDatabase, worker: str) -> int:
-    with db.short_write():
-        return _expire_leases(db, ROWS.leased_by == worker)
-
-
-def _expire_leases(db: CaseDatabase, held: ColumnElement[bool]) -> int:
-    """From those who never came back. It counts as a try: an item that ends whoever takes it is set aside."""
-    is_last = ROWS.retry_count >= RETRIES
-    values = {
-        "status": case((is_last, "failed"), else_="pending"),
-        "retry_count": case((is_last, RETRIES), else_=ROWS.retry_count + 1),
-        "last_error": ABANDONED,
-        "leased_by": "",
-        "lease_until": "",
-    }
-    return db.run(update(table(ROWS)).where(ROWS.status == "leased", held).values(values)).rowcount
-
-
-def reprioritise(db: CaseDatabase, item: Item, priority: float) -> None:
-    with db.short_write():
-        db.run(update(table(ROWS)).where(ROWS.id == item.id).values(priority=priority))
-
-
-def items(db: CaseDatabase, queue: QueueName, status: ItemStatus | None) -> tuple[Item, ...]:
-    chosen = select(table(ROWS)).where(ROWS.queue == queue).order_by(ROWS.priority.desc(), ROWS.id)
-    if status is not None:
-        chosen = chosen.where(ROWS.status == status)
-    with db.reading():
-        return tuple(_item(row) for row in db.rows(chosen))
-
-
-def sizes(db: CaseDatabase) -> Mapping[QueueName, int]:
-    counted = select(ROWS.queue, func.count().label("n")).group_by(ROWS.queue)
-    open_items = counted.where(ROWS.status.in_(("pending", "leased")))
-    with db.reading():
-        found = {str(row.queue): int(row.n) for row in db.run(open_items)}
-    return {queue: found.get(queue, 0) for queue in QUEUES}
+    def sizes(self) -> Mapping[QueueName, int]:
+        """How many items of each queue wait or are being worked on."""
+        counted = select(QUEUE_ITEM.c.queue, func.count().label("n")).group_by(QUEUE_ITEM.c.queue)
+        open_items = counted.where(QUEUE_ITEM.c.status.in_(("pending", "taken")))
+        with self._db.reading():
+            found = {str(row.queue): int(row.n) for row in self._db.run(open_items)}
+        return {queue: found.get(queue, 0) for queue in QUEUES}
 
 
 def _item(row: Mapping[str, Any]) -> Item:

@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadUsage, QuoteNotFound, RunDamaged
 from kiwiresearch.kin.source_facts import Snippet
 from kiwiresearch.kin.store import audit
 from kiwiresearch.kin.store.database import CaseDatabase
-from kiwiresearch.kin.store.tables import PersonExternalRow, PersonNameRow, PersonRow, SourceRecordRow, table
+from kiwiresearch.kin.store.tables import PERSON, PERSON_EXTERNAL, PERSON_NAME, SOURCE_RECORD
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Sex, Source, SourceId, row_id
 
 IS_LIVING: Mapping[LivingStatus, bool | None] = {"living": True, "deceased": False, "unknown": None}
@@ -42,11 +42,11 @@ def add_person(db: CaseDatabase, person: PersonId, name: str, sex: Sex, external
             "created_at": at,
             "updated_at": at,
         }
-        new = db.insert_new(PersonRow, row)
+        new = db.insert_new(PERSON, row)
         if new:
             audit.record(db, "add_person", person, living="unknown", after={"name": name, "sex": sex})
         for key, value in sorted(external.items()):
-            db.insert_new(PersonExternalRow, {"key": key, "value": value, "person_id": person})
+            db.insert_new(PERSON_EXTERNAL, {"key": key, "value": value, "person_id": person})
         db.changed_people.add(canonical_id(db, person))
         return new
 
@@ -55,7 +55,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
     """The person at the end of the merges; one that the case has not is refused."""
     if person not in db.known_people:
         with db.reading(settled=False):
-            if db.run(select(PersonRow.id).where(PersonRow.id == person)).first() is None:
+            if db.run(select(PERSON.c.id).where(PERSON.c.id == person)).first() is None:
                 raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
             db.known_people.add(person)
             return follow_merges(db, person)
@@ -66,7 +66,7 @@ def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
     """As `root_of`, for people who are in the case for sure."""
     if db.merged_into is None:
         with db.reading(settled=False):
-            rows = db.run(select(PersonRow.id, PersonRow.merged_into_id).where(PersonRow.merged_into_id.is_not(None)))
+            rows = db.run(select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None)))
             db.merged_into = {row.id: row.merged_into_id for row in rows}
     while person in db.merged_into:
         person = db.merged_into[person]
@@ -75,16 +75,16 @@ def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
 
 def recorded_name(db: CaseDatabase, person: PersonId) -> str:
     with db.reading(settled=False):
-        found: str | None = db.run(select(PersonRow.told_name).where(PersonRow.id == person)).scalar()
+        found: str | None = db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
     if found is None:
         raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
     return found
 
 
 def find_person(db: CaseDatabase, key: str, value: str) -> PersonId | None:
-    rows = PersonExternalRow
+    rows = PERSON_EXTERNAL
     with db.reading():
-        chosen = select(rows.person_id).where(rows.key == key, rows.value == value).order_by(rows.person_id)
+        chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
         found = db.run(chosen.limit(1)).scalar()
         return None if found is None else canonical_id(db, found)
 
@@ -92,7 +92,7 @@ def find_person(db: CaseDatabase, key: str, value: str) -> PersonId | None:
 def add_alias(db: CaseDatabase, person: PersonId, name: str, kind: str) -> bool:
     with db.writing():
         root = canonical_id(db, person)
-        new = db.insert_new(PersonNameRow, {"person_id": person, "value": name, "kind": kind})
+        new = db.insert_new(PERSON_NAME, {"person_id": person, "value": name, "kind": kind})
         if new:
             db.changed_people.add(root)
             audit.record(db, "alias", person, living=living_of(db, root), after={"name": name, "kind": kind})
@@ -104,13 +104,13 @@ def set_living(db: CaseDatabase, person: PersonId, status: LivingStatus, basis: 
         root = canonical_id(db, person)
         before = living_of(db, root)
         values = {"is_living": IS_LIVING[status], "living_basis": dict(basis)}
-        db.run(update(table(PersonRow)).where(PersonRow.id == root).values(values))
+        db.run(update(PERSON).where(PERSON.c.id == root).values(values))
         if before != status:
             audit.record(db, "set_living", root, living="deceased", before={"living": before}, after={"living": status})
 
 
 def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
-    return living_from_flag(db.run(select(PersonRow.is_living).where(PersonRow.id == person)).scalar())
+    return living_from_flag(db.run(select(PERSON.c.is_living).where(PERSON.c.id == person)).scalar())
 
 
 MAX_CACHED_TEXTS = 8
@@ -144,9 +144,9 @@ def add_source(
             "text_hash": text_hash,
             "raw_extracted": dict(raw_extracted),
             "metadata": dict(metadata),
-            "seq": db.run(select(func.coalesce(func.max(SourceRecordRow.seq), 0) + 1)).scalar_one(),
+            "seq": db.run(select(func.coalesce(func.max(SOURCE_RECORD.c.seq), 0) + 1)).scalar_one(),
         }
-        if not db.insert_new(SourceRecordRow, row):
+        if not db.insert_new(SOURCE_RECORD, row):
             raise BadUsage(
                 f"The id {identity!r} is that of another source already.",
                 remedy="Leave the id of the source empty, so that it is made of its URL and content.",
@@ -157,16 +157,16 @@ def add_source(
 
 
 def _find_source(db: CaseDatabase, url: str, content_hash: str) -> SourceId | None:
-    rows = SourceRecordRow
-    return db.run(select(rows.id).where(rows.url == url, rows.content_hash == content_hash)).scalar()
+    rows = SOURCE_RECORD
+    return db.run(select(rows.c.id).where(rows.c.url == url, rows.c.content_hash == content_hash)).scalar()
 
 
 def source_text(db: CaseDatabase, source: SourceId) -> str:
     if source in db.texts:
         return db.texts[source]
     with db.reading(settled=False):
-        rows = SourceRecordRow
-        row = db.run(select(rows.canonical_text, rows.text_hash).where(rows.id == source)).one_or_none()
+        rows = SOURCE_RECORD
+        row = db.run(select(rows.c.canonical_text, rows.c.text_hash).where(rows.c.id == source)).one_or_none()
     if row is None:
         raise unknown_source(source)
     try:
@@ -183,14 +183,14 @@ def source_text(db: CaseDatabase, source: SourceId) -> str:
 
 def origin_group(db: CaseDatabase, source: SourceId) -> str:
     if source not in db.origin_groups:
-        rows = SourceRecordRow
-        db.origin_groups[source] = str(db.run(select(rows.origin_group).where(rows.id == source)).scalar_one())
+        rows = SOURCE_RECORD
+        db.origin_groups[source] = str(db.run(select(rows.c.origin_group).where(rows.c.id == source)).scalar_one())
     return db.origin_groups[source]
 
 
 def source_column(db: CaseDatabase, source: SourceId, name: Literal["metadata", "raw_extracted"]) -> Mapping[str, Any]:
     with db.reading():
-        found = db.run(select(table(SourceRecordRow).c[name]).where(SourceRecordRow.id == source)).one_or_none()
+        found = db.run(select(SOURCE_RECORD.c[name]).where(SOURCE_RECORD.c.id == source)).one_or_none()
     if found is None:
         raise unknown_source(source)
     kept: Mapping[str, Any] = found[0]
@@ -198,9 +198,9 @@ def source_column(db: CaseDatabase, source: SourceId, name: Literal["metadata", 
 
 
 def source_by_url(db: CaseDatabase, url: str) -> SourceId | None:
-    rows = SourceRecordRow
+    rows = SOURCE_RECORD
     with db.reading():
-        return db.run(select(rows.id).where(rows.url == url).order_by(rows.seq.desc()).limit(1)).scalar()
+        return db.run(select(rows.c.id).where(rows.c.url == url).order_by(rows.c.seq.desc()).limit(1)).scalar()
 
 
 def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:

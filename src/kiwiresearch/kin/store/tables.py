@@ -1,13 +1,19 @@
-"""The tables of a case, under the names of the data model."""
+"""The tables of a case, under the names of the data model, and the triggers that keep evidence as it was written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     CheckConstraint,
+    Column,
+    Connection,
+    Double,
     ForeignKey,
     Index,
     LargeBinary,
@@ -15,360 +21,295 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-
-Json = dict[str, Any]
-JsonList = list[Any]
-
-
-class TableBase(DeclarativeBase):
-    """What the tables share: names of constraints that are the same on every engine."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {str: Text(), int: BigInteger(), Json: JSON(), JsonList: JSON(), bytes: LargeBinary()}  # noqa: RUF012
-
-
-def table(row: type[TableBase]) -> Table:
-    """The table behind a class, for statements of our own."""
-    found = row.__table__
-    assert isinstance(found, Table)
-    return found
-
-
-class ResearchCaseRow(TableBase):
-    """The one case of a database."""
-
-    __tablename__ = "research_case"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    settings: Mapped[Json]
-    created_at: Mapped[str]
-
-
-class PersonRow(TableBase):
-    """A person. All but the `told_` columns, the merge and the living are a projection of preferred facts."""
-
-    __tablename__ = "person"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    case_id: Mapped[str] = mapped_column(ForeignKey("research_case.id"))
-    told_name: Mapped[str]
-    told_sex: Mapped[str]
-    canonical_name: Mapped[str]
-    name_variants: Mapped[JsonList]
-    sex: Mapped[str]
-    birth_date_earliest: Mapped[int | None]
-    birth_date_latest: Mapped[int | None]
-    birth_date: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    birth_place: Mapped[str]
-    death_date_earliest: Mapped[int | None]
-    death_date_latest: Mapped[int | None]
-    death_date: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    death_place: Mapped[str]
-    is_living: Mapped[bool | None]
-    living_basis: Mapped[Json]
-    external_ids: Mapped[Json]
-    merged_into_id: Mapped[str | None] = mapped_column(ForeignKey("person.id"), index=True)
-    confidence: Mapped[float]
-    created_at: Mapped[str]
-    updated_at: Mapped[str]
-
-
-class PersonNameRow(TableBase):
-    """Another form of a person's name, as it was first met."""
-
-    __tablename__ = "person_name"
-
-    person_id: Mapped[str] = mapped_column(ForeignKey("person.id"), primary_key=True)
-    value: Mapped[str] = mapped_column(primary_key=True)
-    kind: Mapped[str]
-
-
-class PersonExternalRow(TableBase):
-    """What a person is called elsewhere."""
-
-    __tablename__ = "person_external"
-
-    key: Mapped[str] = mapped_column(primary_key=True)
-    value: Mapped[str] = mapped_column(primary_key=True)
-    person_id: Mapped[str] = mapped_column(ForeignKey("person.id"), primary_key=True, index=True)
-
-
-class EventRow(TableBase):
-    """What happened, derived from preferred facts and ties."""
-
-    __tablename__ = "event"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    owner_id: Mapped[str] = mapped_column(index=True)
-    event_type: Mapped[str]
-    date_earliest: Mapped[int | None]
-    date_latest: Mapped[int | None]
-    date: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    place: Mapped[str]
-    participants: Mapped[JsonList]
-    confidence: Mapped[float]
-
-
-class RelationshipRow(TableBase):
-    """A tie between two people; what it says is a projection of its assertions."""
-
-    __tablename__ = "relationship"
-    __table_args__ = (CheckConstraint("person1_id <> person2_id", name="two_people"),)
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    person1_id: Mapped[str] = mapped_column(ForeignKey("person.id"), index=True)
-    person2_id: Mapped[str] = mapped_column(ForeignKey("person.id"), index=True)
-    relationship_type: Mapped[str]
-    qualifier: Mapped[str]
-    start_date: Mapped[int | None]
-    start: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    end_date: Mapped[int | None]
-    end: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    status: Mapped[str]
-    confidence: Mapped[float]
-    shadowed_by: Mapped[str]
-    """The tie that says the same since a merge; its own id where a merge made both ends one person."""
-
-
-class AssertionRow(TableBase):
-    """One value of one field; never changed but for what was decided about it, never deleted."""
-
-    __tablename__ = "assertion"
-    __table_args__ = (
-        CheckConstraint("confidence >= 0 AND confidence <= 1", name="confidence_bounds"),
-        Index("ix_assertion_entity_id_field_name", "entity_id", "field_name"),
-    )
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    entity_id: Mapped[str]
-    entity_type: Mapped[str]
-    field_name: Mapped[str]
-    field_value: Mapped[Json]
-    value_key: Mapped[str]
-    confidence: Mapped[float]
-    status: Mapped[str]
-    is_fact: Mapped[bool]
-    preferred: Mapped[bool]
-    asserted_at: Mapped[str]
-    changed_at: Mapped[str]
-
-
-class SourceRecordRow(TableBase):
-    """One version of a page, record or file, with the text that quotes are spans of."""
-
-    __tablename__ = "source_record"
-    __table_args__ = (UniqueConstraint("url", "content_hash"),)
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    url: Mapped[str]
-    source_name: Mapped[str]
-    title: Mapped[str]
-    source_tier: Mapped[int]
-    accessed_at: Mapped[str]
-    content_hash: Mapped[str]
-    origin_group: Mapped[str]
-    form: Mapped[str]
-    official: Mapped[bool]
-    user_contributed: Mapped[bool]
-    canonical_text: Mapped[bytes]
-    text_hash: Mapped[str]
-    raw_extracted: Mapped[Json]
-    details: Mapped[Json] = mapped_column("metadata")
-    seq: Mapped[int]
-
-
-class EvidenceClaimRow(TableBase):
-    """The words of a source that speak for an assertion; an assertion has as many as were found."""
-
-    __tablename__ = "evidence_claim"
-    __table_args__ = (CheckConstraint("length(citation_snippet) > 0", name="snippet_not_empty"),)
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    assertion_id: Mapped[str] = mapped_column(ForeignKey("assertion.id"), index=True)
-    source_record_id: Mapped[str] = mapped_column(ForeignKey("source_record.id"), index=True)
-    citation_snippet: Mapped[str]
-    span_start: Mapped[int]
-    span_end: Mapped[int]
-    locator: Mapped[str]
-    stance: Mapped[str]
-    information_type: Mapped[str]
-    directness: Mapped[str]
-    origin_group: Mapped[str]
-    extraction_method: Mapped[str]
-    source_reliability: Mapped[float]
-    confidence: Mapped[float]
-    llm_rationale: Mapped[Json]
-
-
-class MergeClusterRow(TableBase):
-    """Two people taken for one, with every column that was changed for it."""
-
-    __tablename__ = "merge_cluster"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    seq: Mapped[int] = mapped_column(unique=True)
-    canonical_id: Mapped[str] = mapped_column(ForeignKey("person.id"))
-    member_ids: Mapped[JsonList]
-    merge_rationale: Mapped[str]
-    why_not_split: Mapped[str]
-    why_not_merge: Mapped[str]
-    features: Mapped[Json]
-    score: Mapped[float]
-    decided_by: Mapped[str]
-    is_reversible: Mapped[bool]
-    undo: Mapped[JsonList]
-    state: Mapped[str]
-    created_at: Mapped[str]
-    reverted_at: Mapped[str]
-
-
-class CannotLinkRow(TableBase):
-    """Two people who are not one; the first id is the lower."""
-
-    __tablename__ = "cannot_link"
-
-    first_id: Mapped[str] = mapped_column(ForeignKey("person.id"), primary_key=True)
-    second_id: Mapped[str] = mapped_column(ForeignKey("person.id"), primary_key=True)
-    reason: Mapped[str]
-    decided_by: Mapped[str]
-    at: Mapped[str]
-
-
-class ConflictTableRow(TableBase):
-    """Competing assertions and what was made of them."""
-
-    __tablename__ = "conflict"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    entity_id: Mapped[str]
-    field_name: Mapped[str]
-    assertion_ids: Mapped[JsonList]
-    ranking: Mapped[JsonList]
-    recommended_assertion_id: Mapped[str]
-    confidence: Mapped[float]
-    method: Mapped[str]
-    resolution_status: Mapped[str]
-    rationale: Mapped[str]
-    next_actions: Mapped[JsonList]
-
-
-class QueueItemRow(TableBase):
-    """What waits, is being worked on, or is done."""
-
-    __tablename__ = "queue_item"
-    __table_args__ = (
-        UniqueConstraint("case_id", "queue", "query_hash"),
-        Index("ix_queue_item_next", "queue", "status", "priority", "id"),
-    )
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    case_id: Mapped[str] = mapped_column(ForeignKey("research_case.id"))
-    queue: Mapped[str]
-    priority: Mapped[float]
-    created_at: Mapped[str]
-    not_before: Mapped[str]
-    retry_count: Mapped[int]
-    status: Mapped[str]
-    lease_until: Mapped[str]
-    leased_by: Mapped[str]
-    last_error: Mapped[str]
-    query_hash: Mapped[str]
-    payload: Mapped[Json]
-
-
-class QueryLogRow(TableBase):
-    """The research log: what was searched where, and whether anything was found."""
-
-    __tablename__ = "query_log"
-
-    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    query: Mapped[str]
-    canonical: Mapped[str]
-    query_hash: Mapped[str] = mapped_column(index=True)
-    source: Mapped[str]
-    hits: Mapped[int]
-    new_assertions: Mapped[int]
-    negative: Mapped[bool]
-    at: Mapped[str]
-
-
-class StateRow(TableBase):
-    """Counters, the ledger of the budget, why it stopped."""
-
-    __tablename__ = "case_state"
-
-    key: Mapped[str] = mapped_column(primary_key=True)
-    value: Mapped[JsonList]
-
-
-class PluginStateRow(TableBase):
-    """How well a plugin does, and whether it is in quarantine."""
-
-    __tablename__ = "plugin_state"
-
-    plugin_id: Mapped[str] = mapped_column(primary_key=True)
-    state: Mapped[Json]
-
-
-class HttpCacheRow(TableBase):
-    """What a server answered."""
-
-    __tablename__ = "http_cache"
-
-    url: Mapped[str] = mapped_column(primary_key=True)
-    status: Mapped[int]
-    body: Mapped[bytes]
-    body_hash: Mapped[str]
-    etag: Mapped[str]
-    last_modified: Mapped[str]
-    fetched_at: Mapped[str]
-    expires_at: Mapped[str]
-
-
-class RobotsCacheRow(TableBase):
-    """What a host lets programs read."""
-
-    __tablename__ = "robots_cache"
-
-    host: Mapped[str] = mapped_column(primary_key=True)
-    status: Mapped[int]
-    body: Mapped[str]
-    fetched_at: Mapped[str]
-    expires_at: Mapped[str]
-
-
-class AuditLogRow(TableBase):
-    """All that was done, each row chained to the one before; triggers keep it from being changed."""
-
-    __tablename__ = "audit_log"
-
-    seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    id: Mapped[str] = mapped_column(unique=True)
-    action_type: Mapped[str]
-    entity_id: Mapped[str]
-    before_state: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    after_state: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    agent_name: Mapped[str]
-    timestamp: Mapped[str]
-    prev_hash: Mapped[str]
-    hash: Mapped[str]
-
-
-class AuditHeadRow(TableBase):
-    """Where the audit log ends, so that rows cut off its end are missed."""
-
-    __tablename__ = "audit_head"
-
-    case_id: Mapped[str] = mapped_column(ForeignKey("research_case.id"), primary_key=True)
-    seq: Mapped[int]
-    hash: Mapped[str]
+from sqlalchemy.types import TypeEngine
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = MappingProxyType(
+    {
+        "text": Text(),
+        "integer": BigInteger(),
+        "real": Double(),
+        "flag": Boolean(),
+        "json": JSON(none_as_null=True),
+        "bytes": LargeBinary(),
+    }
+)
+
+
+def _columns(kind: str, *names: str) -> list[Column[Any]]:
+    """Columns of one type; a question mark after it says that they may be empty."""
+    column_type = COLUMN_TYPES[kind.rstrip("?")]
+    return [Column(name, column_type, nullable=kind.endswith("?")) for name in names]
+
+
+def _key(name: str, kind: str = "text") -> Column[Any]:
+    return Column(name, COLUMN_TYPES[kind], primary_key=True, autoincrement=False)
+
+
+def _reference(name: str, to: str, **more: Any) -> Column[Any]:
+    return Column(name, Text(), ForeignKey(to), nullable=more.pop("nullable", False), **more)
+
+
+RESEARCH_CASE = Table(
+    "research_case", METADATA, _key("id"), *_columns("json", "settings"), *_columns("text", "created_at")
+)
+"""The one case of a database."""
+
+PERSON = Table(
+    "person",
+    METADATA,
+    _key("id"),
+    _reference("case_id", "research_case.id"),
+    *_columns("text", "told_name", "told_sex", "canonical_name"),
+    *_columns("json", "name_variants"),
+    *_columns("text", "sex"),
+    *_columns("integer?", "birth_date_earliest", "birth_date_latest"),
+    *_columns("json?", "birth_date"),
+    *_columns("text", "birth_place"),
+    *_columns("integer?", "death_date_earliest", "death_date_latest"),
+    *_columns("json?", "death_date"),
+    *_columns("text", "death_place"),
+    *_columns("flag?", "is_living"),
+    *_columns("json", "living_basis", "external_ids"),
+    _reference("merged_into_id", "person.id", nullable=True, index=True),
+    *_columns("real", "confidence"),
+    *_columns("text", "created_at", "updated_at"),
+)
+"""A person. All but the `told_` columns, the merge and the living are a projection of preferred facts."""
+
+PERSON_NAME = Table(
+    "person_name",
+    METADATA,
+    _reference("person_id", "person.id", primary_key=True),
+    _key("value"),
+    *_columns("text", "kind"),
+)
+"""Another form of a person's name, as it was first met."""
+
+PERSON_EXTERNAL = Table(
+    "person_external",
+    METADATA,
+    _key("key"),
+    _key("value"),
+    _reference("person_id", "person.id", primary_key=True, index=True),
+)
+"""What a person is called elsewhere."""
+
+EVENT = Table(
+    "event",
+    METADATA,
+    _key("id"),
+    Column("owner_id", Text(), nullable=False, index=True),
+    *_columns("text", "event_type"),
+    *_columns("integer?", "date_earliest", "date_latest"),
+    *_columns("json?", "date"),
+    *_columns("text", "place"),
+    *_columns("json", "participants"),
+    *_columns("real", "confidence"),
+)
+"""What happened, derived from preferred facts and ties; the data model has it for whoever reads a case with SQL."""
+
+RELATIONSHIP = Table(
+    "relationship",
+    METADATA,
+    _key("id"),
+    _reference("person1_id", "person.id", index=True),
+    _reference("person2_id", "person.id", index=True),
+    *_columns("text", "relationship_type", "qualifier"),
+    *_columns("integer?", "start_date"),
+    *_columns("json?", "start"),
+    *_columns("integer?", "end_date"),
+    *_columns("json?", "end"),
+    *_columns("text", "status"),
+    *_columns("real", "confidence"),
+    *_columns("text", "shadowed_by"),
+    CheckConstraint("person1_id <> person2_id", name="two_people"),
+)
+"""A tie between two people; what it says is a projection of its assertions.
+
+`shadowed_by` is the tie that says the same since a merge; its own id where a merge made both ends one person.
+"""
+
+ASSERTION = Table(
+    "assertion",
+    METADATA,
+    _key("id"),
+    *_columns("text", "entity_id", "entity_type", "field_name"),
+    *_columns("json", "field_value"),
+    *_columns("text", "value_key"),
+    *_columns("real", "confidence"),
+    *_columns("text", "status"),
+    *_columns("flag", "is_fact", "preferred"),
+    *_columns("text", "asserted_at", "changed_at"),
+    CheckConstraint("confidence >= 0 AND confidence <= 1", name="confidence_bounds"),
+    Index(None, "entity_id", "field_name"),
+)
+"""One value of one field; never changed but for what was decided about it, never deleted."""
+
+SOURCE_RECORD = Table(
+    "source_record",
+    METADATA,
+    _key("id"),
+    *_columns("text", "url", "source_name", "title"),
+    *_columns("integer", "source_tier"),
+    *_columns("text", "accessed_at", "content_hash", "origin_group", "form"),
+    *_columns("flag", "official", "user_contributed"),
+    *_columns("bytes", "canonical_text"),
+    *_columns("text", "text_hash"),
+    *_columns("json", "raw_extracted", "metadata"),
+    *_columns("integer", "seq"),
+    UniqueConstraint("url", "content_hash"),
+)
+"""One version of a page, record or file, with the text that quotes are spans of."""
+
+EVIDENCE_CLAIM = Table(
+    "evidence_claim",
+    METADATA,
+    _key("id"),
+    _reference("assertion_id", "assertion.id", index=True),
+    _reference("source_record_id", "source_record.id", index=True),
+    *_columns("text", "citation_snippet"),
+    *_columns("integer", "span_start", "span_end"),
+    *_columns("text", "locator", "stance", "information_type", "directness", "origin_group", "extraction_method"),
+    *_columns("real", "source_reliability", "confidence"),
+    *_columns("json", "llm_rationale"),
+    CheckConstraint("length(citation_snippet) > 0", name="snippet_not_empty"),
+)
+"""The words of a source that speak for an assertion; an assertion has as many as were found."""
+
+MERGE_CLUSTER = Table(
+    "merge_cluster",
+    METADATA,
+    _key("id"),
+    Column("seq", BigInteger(), nullable=False, unique=True),
+    _reference("canonical_id", "person.id"),
+    *_columns("json", "member_ids"),
+    *_columns("text", "merge_rationale", "why_not_split", "why_not_merge"),
+    *_columns("json", "features"),
+    *_columns("real", "score"),
+    *_columns("text", "decided_by"),
+    *_columns("flag", "is_reversible"),
+    *_columns("json", "undo"),
+    *_columns("text", "state", "created_at", "reverted_at"),
+)
+"""Two people taken for one, with every column that was changed for it."""
+
+CANNOT_LINK = Table(
+    "cannot_link",
+    METADATA,
+    _reference("first_id", "person.id", primary_key=True),
+    _reference("second_id", "person.id", primary_key=True),
+    *_columns("text", "reason", "decided_by", "at"),
+)
+"""Two people who are not one; the first id is the lower."""
+
+CONFLICT = Table(
+    "conflict",
+    METADATA,
+    _key("id"),
+    *_columns("text", "entity_id", "field_name"),
+    *_columns("json", "assertion_ids", "ranking"),
+    *_columns("text", "recommended_assertion_id"),
+    *_columns("real", "confidence"),
+    *_columns("text", "method", "resolution_status", "rationale"),
+    *_columns("json", "next_actions"),
+)
+"""Competing assertions and what was made of them."""
+
+QUEUE_ITEM = Table(
+    "queue_item",
+    METADATA,
+    _key("id"),
+    _reference("case_id", "research_case.id"),
+    *_columns("text", "queue"),
+    *_columns("real", "priority"),
+    *_columns("text", "created_at", "not_before"),
+    *_columns("integer", "retry_count"),
+    *_columns("text", "status", "last_error", "query_hash"),
+    *_columns("json", "payload"),
+    UniqueConstraint("case_id", "queue", "query_hash"),
+    Index("ix_queue_item_next", "queue", "status", "priority", "id"),
+)
+"""What waits, is being worked on, or is done."""
+
+QUERY_LOG = Table(
+    "query_log",
+    METADATA,
+    _key("seq", "integer"),
+    *_columns("text", "query", "canonical"),
+    Column("query_hash", Text(), nullable=False, index=True),
+    *_columns("text", "source"),
+    *_columns("integer", "hits", "new_assertions"),
+    *_columns("flag", "negative"),
+    *_columns("text", "at"),
+)
+"""The research log: what was searched where, and whether anything was found."""
+
+CASE_STATE = Table("case_state", METADATA, _key("key"), *_columns("json", "value"))
+"""Counters, the ledger of the budget, why it stopped."""
+
+PLUGIN_STATE = Table("plugin_state", METADATA, _key("plugin_id"), *_columns("json", "state"))
+"""How well a plugin does, and whether it is in quarantine."""
+
+AUDIT_LOG = Table(
+    "audit_log",
+    METADATA,
+    _key("seq", "integer"),
+    Column("id", Text(), nullable=False, unique=True),
+    *_columns("text", "action_type", "entity_id"),
+    *_columns("json?", "before_state", "after_state"),
+    *_columns("text", "agent_name", "timestamp", "prev_hash", "hash"),
+)
+"""All that was done, each row chained to the one before; triggers keep it from being changed."""
+
+AUDIT_HEAD = Table(
+    "audit_head",
+    METADATA,
+    _reference("case_id", "research_case.id", primary_key=True),
+    *_columns("integer", "seq"),
+    *_columns("text", "hash"),
+)
+"""Where the audit log ends, so that rows cut off its end are missed."""
+
+CASE_FORMAT = Table("case_format", MetaData(), _key("name"), *_columns("text", "value"))
+"""The version of the tables. It is no part of what a case holds, so it stands apart from them."""
+
+UNCHANGEABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "audit_log": ("UPDATE", "DELETE"),
+        "assertion": ("UPDATE OF id, field_name, field_value, value_key, entity_type, asserted_at", "DELETE"),
+        "evidence_claim": ("UPDATE", "DELETE"),
+        "source_record": ("UPDATE", "DELETE"),
+    }
+)
+"""What may not be done to rows that others rest on."""
+
+
+def create_triggers(connection: Connection) -> None:
+    """Let the database refuse to change what others rest on."""
+    is_file = connection.dialect.name == "sqlite"
+    refuse = "EXECUTE FUNCTION kin_refuse()"
+    if not is_file:
+        connection.execute(
+            text(
+                "CREATE FUNCTION kin_refuse() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE EXCEPTION 'rows of % are kept as they were written', TG_TABLE_NAME; END $$"
+            )
+        )
+    for table, changes in UNCHANGEABLE.items():
+        abort = f"BEGIN SELECT RAISE(ABORT, 'rows of {table} are kept as they were written'); END"
+        for change in changes:
+            start = f"CREATE TRIGGER {table}_no_{change.split()[0].lower()} BEFORE {change} ON {table} FOR EACH ROW"
+            connection.execute(text(f"{start} {abort if is_file else refuse}"))
+        if not is_file:
+            connection.execute(text(f"CREATE TRIGGER {table}_no_truncate BEFORE TRUNCATE ON {table} {refuse}"))

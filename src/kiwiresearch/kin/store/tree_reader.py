@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Table, func, select
 
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.records import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import (
-    AssertionRow,
-    EventRow,
-    EvidenceClaimRow,
-    PersonRow,
-    RelationshipRow,
-    SourceRecordRow,
-    table,
+    ASSERTION,
+    EVENT,
+    EVIDENCE_CLAIM,
+    PERSON,
+    RELATIONSHIP,
+    SOURCE_RECORD,
 )
 from kiwiresearch.kin.store.values import DISCOUNTED, DerivedEvent, date_from_json, rank_key
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
@@ -30,11 +29,11 @@ DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 def tree(db: CaseDatabase, *, everything: bool) -> Tree:
     with db.reading():
-        people = _rows(db, PersonRow, PersonRow.merged_into_id.is_(None))
-        ties = _rows(db, RelationshipRow)
-        assertions = [row for row in _rows(db, AssertionRow) if everything or row["status"] not in DISCOUNTED]
+        people = _rows(db, PERSON, PERSON.c.merged_into_id.is_(None))
+        ties = _rows(db, RELATIONSHIP)
+        assertions = [row for row in _rows(db, ASSERTION) if everything or row["status"] not in DISCOUNTED]
         evidence = _evidence(db)
-        sources = {row["id"]: _source(row) for row in _rows(db, SourceRecordRow)}
+        sources = {row["id"]: _source(row) for row in _rows(db, SOURCE_RECORD)}
     by_entity: defaultdict[str, list[Row]] = defaultdict(list)
     for row in assertions:
         by_entity[row["entity_id"]].append(row)
@@ -52,23 +51,23 @@ def tree(db: CaseDatabase, *, everything: bool) -> Tree:
 def nothing_rejected(db: CaseDatabase) -> bool:
     """Whether nothing that was said is rejected, superseded or only guessed."""
     with db.reading():
-        fallen = [select(row.id).where(row.status.in_(sorted(DISCOUNTED))) for row in (AssertionRow, RelationshipRow)]
+        fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCOUNTED))) for at in (ASSERTION, RELATIONSHIP)]
         return all(db.run(one.limit(1)).first() is None for one in fallen)
 
 
 def assertion_count(db: CaseDatabase) -> int:
     with db.reading():
-        return int(db.run(select(func.count()).select_from(table(AssertionRow))).scalar() or 0)
+        return int(db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
 
 
-def _rows(db: CaseDatabase, row: Any, *conditions: ColumnElement[bool]) -> Sequence[Row]:
-    columns = [column for column in table(row).c if column.name not in LONG_COLUMNS]
-    return db.rows(select(*columns).where(*conditions).order_by(row.id))
+def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row]:
+    columns = [column for column in table.c if column.name not in LONG_COLUMNS]
+    return db.rows(select(*columns).where(*conditions).order_by(table.c.id))
 
 
 def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
     found: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for row in _rows(db, EvidenceClaimRow):
+    for row in _rows(db, EVIDENCE_CLAIM):
         found[row["assertion_id"]].append(
             Evidence(
                 row["id"],
@@ -179,17 +178,17 @@ def _person(row: Row, *, is_dead: bool) -> Person:
 def person(db: CaseDatabase, identity: PersonId) -> Person:
     with db.reading():
         root = canonical_id(db, identity)
-        row = db.rows(select(table(PersonRow)).where(PersonRow.id == root))[0]
-        rows = AssertionRow
-        deaths = select(rows.id).where(
-            rows.entity_id == root, rows.field_name.in_(DEATHS), rows.status.not_in(sorted(DISCOUNTED))
+        row = db.rows(select(PERSON).where(PERSON.c.id == root))[0]
+        rows = ASSERTION
+        deaths = select(rows.c.id).where(
+            rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCOUNTED))
         )
         return _person(row, is_dead=db.run(deaths.limit(1)).first() is not None)
 
 
 def events(db: CaseDatabase) -> tuple[DerivedEvent, ...]:
     with db.reading():
-        rows = _rows(db, EventRow)
+        rows = _rows(db, EVENT)
     return tuple(
         DerivedEvent(
             row["id"],

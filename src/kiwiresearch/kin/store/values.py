@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.tree import PersonId, row_id
+from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
-
-AUDIT_START = "0" * 64
-"""What the first row is chained to."""
-
-
-def audit_hash(row: Mapping[str, Any]) -> str:
-    """The hash of a row and, through the one it carries, of all before it."""
-    told = {key: row[key] for key in row if key != "hash"}
-    return hashlib.sha256((row["prev_hash"] + canonical_json(told)).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def audit_id(seq: int, previous: str) -> str:
-    return row_id("audit", previous, str(seq))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,40 +101,6 @@ class CaseAuditRow:
     timestamp: str
     prev_hash: str
     hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class AuditProblem:
-    """A row of the audit log that is not as it was written, or is missing."""
-
-    seq: int
-    kind: Literal["changed", "removed", "inserted", "reordered"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class CachedResponse:
-    """What a server answered, and until when that may be used."""
-
-    url: str
-    status: int
-    body: bytes
-    fetched_at: str
-    expires_at: str
-    etag: str = ""
-    last_modified: str = ""
-    body_hash: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CachedRobots:
-    """The robots.txt of a host; `status` says whether there was one."""
-
-    host: str
-    status: int
-    body: str
-    fetched_at: str
-    expires_at: str
 
 
 DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})

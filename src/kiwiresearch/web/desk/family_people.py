@@ -158,7 +158,7 @@ def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
         desk.families.access.require_owner(request)
         with desk.families.cases.changing(case) as found:
-            require_known(merge, [one.id for one in found.store.merges()])
+            require_known(merge, [one.id for one in found.store.merges.all()])
             review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.store.audit import Audit, BrokenRow
+from kiwiresearch.store.audit import Audit, AuditProblem
 from kiwiresearch.store.users import ROLES, NewToken
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, redirect
@@ -40,7 +40,7 @@ class AuditCheck:
     asked: str
     """The hash that was to be looked for; empty where none was given."""
     knows: bool
-    broken: BrokenRow | None
+    broken: AuditProblem | None
     end: str
     """The hash of the last row."""
 

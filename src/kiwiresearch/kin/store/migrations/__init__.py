@@ -1,1 +1,0 @@
-"""How a case of each version becomes one of the next."""

@@ -1,0 +1,92 @@
+"""The tables of a database in their versions: made, told apart, brought up to date, and compared by a digest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Column, Connection, MetaData, Table, insert, inspect, select, update
+
+from kiwiresearch.ids import canonical_json
+from kiwiresearch.store.database import Database
+from kiwiresearch.store.engine import BACKUP
+
+ROWS_PER_READ = 50
+"""How many rows are in memory at a time: one may have a mebibyte."""
+Migration = Callable[[Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Tables, and how they came to be what they are."""
+
+    metadata: MetaData
+    properties: Table
+    """A table of names and values, one of which is the version."""
+    version: int
+    migrations: Mapping[int, Migration]
+    """For each version but the first: what makes the tables of the version before into those of it."""
+    add_triggers: Migration | None = None
+
+    def create(self, connection: Connection) -> None:
+        """Make the tables where none are, in the caller's transaction."""
+        self.metadata.create_all(connection, checkfirst=False)
+        if self.properties.metadata is not self.metadata:
+            self.properties.create(connection)
+        connection.execute(insert(self.properties).values(name="version", value=str(self.version)))
+        if self.add_triggers is not None:
+            self.add_triggers(connection)
+
+    def read_version(self, connection: Connection, db: Database) -> int:
+        """The version that is there; 0 where no table says one."""
+        if self.properties.name not in table_names(connection):
+            return 0
+        is_version = self.properties.c.name == "version"
+        found = connection.execute(select(self.properties.c.value).where(is_version)).scalar()
+        return self.check_version(found, db)
+
+    def check_version(self, found: str | None, db: Database) -> int:
+        """What is kept as the version as a number; one that this program does not know is refused."""
+        noun = db.kinds.noun
+        if found is None or not found.isdecimal():
+            raise db.kinds.damaged(
+                f"The {noun} {db.name!r} is damaged: nothing says of which version it is.", remedy=BACKUP
+            )
+        if int(found) > self.version:
+            raise db.kinds.damaged(
+                f"The {noun} {db.name!r} was made by a newer kiwiresearch: its tables are of version {found},"
+                f" and this one knows {self.version} at most.",
+                remedy=f"Update kiwiresearch; the {noun} was not touched.",
+            )
+        return int(found)
+
+    def upgrade(self, connection: Connection, version: int) -> None:
+        """Run the migrations from `version` on, in one transaction, so that a database is of one version or another."""
+        for number in range(version + 1, self.version + 1):
+            self.migrations[number](connection)
+        is_version = self.properties.c.name == "version"
+        connection.execute(update(self.properties).where(is_version).values(value=str(self.version)))
+
+
+def table_names(connection: Connection) -> set[str]:
+    return set(inspect(connection).get_table_names())
+
+
+def digest(connection: Connection, tables: Iterable[Table], left_out: Collection[Column[Any]] = ()) -> str:
+    """A hash over all rows: the same for the same content on every engine, in whatever order it was written."""
+    seen = sha256()
+    for table in sorted(tables, key=lambda table: table.name):
+        columns = [column for column in table.c if column not in left_out]
+        seen.update(f"{table.name}\n".encode())
+        rows = connection.execute(select(*columns).execution_options(yield_per=ROWS_PER_READ))
+        for line in sorted(_row_hash(row._mapping) for row in rows):
+            seen.update(line)
+    return "sha256:" + seen.hexdigest()
+
+
+def _row_hash(row: Mapping[Any, Any]) -> bytes:
+    """A row as a short hash, so that large ones need little memory."""
+    told = {str(name): value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
+    return sha256(canonical_json(told).encode("utf-8", "surrogatepass")).digest()
