@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.cli.processes import SCRIPT, on_terminal
+from tests.cli.processes import SCRIPT
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.workspace.inventory import diagnose
@@ -45,23 +42,6 @@ def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path, 
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
-
-
-def test_ctrl_c_is_one_word(home: Path) -> None:
-    """Ctrl-C is answered with one word."""
-    program = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from kiwiresearch.cli.start import main; main()"
-    )
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        command = [sys.executable, "-c", program, "books", "add", f"http://127.0.0.1:{silent.getsockname()[1]}"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            caller, _ = silent.accept()
-            with caller:
-                caller.recv(4)
-                process.send_signal(signal.SIGINT)
-                out, err = process.communicate()
-    assert (process.returncode, out, err) == (130, "", "kiwiresearch: Interrupted.\n")
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]])
@@ -182,13 +162,6 @@ def test_json_escapes_all_control_characters(a_book: BookMaker, home: Path, caps
         assert run(command) == 0
         out = capsys.readouterr().out
         assert not {"\x9b", "\x7f"} & set(out)
-
-
-def test_no_color_leaves_no_escape_codes(home: Path, a_book: BookMaker) -> None:
-    """With NO_COLOR a terminal gets plain text: no colour, and no bold or underline either."""
-    book = a_book({"Moon": "<h2>Phases</h2><p>x</p>"})
-    code, shown = on_terminal([SCRIPT, "page", "Moon", "-b", str(book)], NO_COLOR="1", TERM="xterm")
-    assert (code, "Phases" in shown, "\x1b" in shown) == (0, True, False)
 
 
 def test_libzim_is_not_heard(home: Path, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
-from tests.cli.kin_book import SECRETS
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import SEED, Families
 from tests.web.running import a_room
@@ -33,16 +32,6 @@ def test_a_tree_leads_to_people_and_their_evidence(
     expect(page.frame_locator(".reading-frame iframe").locator("mark").first).to_be_visible()
 
 
-def test_descendants_of_somebody_else(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """The root and the direction of a tree are chosen by a form."""
-    window = open_window(owned_family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/tree")
-    page.locator("#of").select_option("descendants")
-    page.locator("form.tree-choice button").click()
-    assert "of=descendants" in page.url
-    assert page.locator("svg.picture a.box").count() >= 2
-
-
 def test_people_are_found_as_one_types(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
     """The list narrows with each letter, and the form does the same without script."""
     window = open_window(owned_family.address)
@@ -55,23 +44,6 @@ def test_people_are_found_as_one_types(owned_family: Served, family_room: Famili
     page.locator("#q").fill("edmund")
     page.locator("#q").press("Enter")
     assert 1 <= page.locator("#people tbody tr").count() < everybody
-
-
-PARTS = ("", "/tree", "/tree?of=descendants", "/people", "/timeline", "/log", "/evidence")
-
-
-def test_nobody_living_is_uncovered(family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """Whoever is not the owner finds no name, date or place of somebody who may be living, on any part of a case."""
-    window = open_window(family.address)
-    for case in (family_room.done, family_room.begun):
-        for part in PARTS:
-            source = window.go(f"/family/{case}{part}").content()
-            assert [secret for secret in SECRETS if secret in source] == [], part
-    page = window.go(f"/family/{family_room.begun}/people")
-    page.locator("#people tbody a").first.click()
-    assert page.locator("h2.person .kept").count() == 1
-    assert "family_owner" in page.locator("main").inner_text(), "it says what the owner sets"
-    window.looks_well("person-kept-back")
 
 
 def test_a_merge_is_weighed_made_and_undone(
@@ -104,14 +76,6 @@ def test_a_merge_is_weighed_made_and_undone(
     assert {one["name"]: one["id"] for one in again} == ids
 
 
-def test_only_the_owner_decides(family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """Others see what there is to decide, no buttons, and what to set."""
-    window = open_window(family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/merges")
-    assert page.locator("main form[action*='/merges/']").count() == 0
-    assert "family_owner" in page.locator("main").inner_text()
-
-
 def test_a_family_goes_out_and_comes_in(
     owned_family: Served, family_room: Families, open_window: OpenWindow, tmp_path: Path
 ) -> None:
@@ -134,20 +98,6 @@ def test_a_family_goes_out_and_comes_in(
     assert page.locator("#people tbody tr", has_text=SEED).count() >= 1
 
 
-def test_a_file_that_is_no_family(owned_family: Served, open_window: OpenWindow, tmp_path: Path) -> None:
-    """A file of another kind is refused with words that say what to do, and the page is still ours."""
-    target = tmp_path / "letter.ged"
-    target.write_text("Dear Clara, this is a letter.\n")
-    window = open_window(owned_family.address, script=False)
-    window.rough = True
-    page = window.go("/family")
-    page.locator("#import-file").set_input_files(target)
-    page.locator("form[action='/family/import'] button").click()
-    expect(page.locator("main .note")).to_contain_text("GEDCOM 5.5.1 or 7")
-    assert page.locator("main a[href='/family']").count() == 1, "it leads back"
-    assert page.locator("header.top").count() == 1
-
-
 def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow) -> None:
     """A name leads to a case, whose work goes on as a job that can be left and found again."""
     window = open_window(owned_family.address, script=False)
@@ -159,16 +109,6 @@ def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow
     page.locator("form[action$='/run'] button").click()
     page.wait_for_url("**/research/*")
     assert page.locator("a[href*='/family/']").count() >= 1
-
-
-def test_the_record_holds(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """The audit proves the chain of what was done, and the log tells what was searched in vain."""
-    window = open_window(owned_family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/audit")
-    page.locator("main form button").first.click()
-    expect(page.locator(".note.good")).to_be_visible()
-    page = window.go(f"/family/{family_room.done}/log")
-    assert page.locator("table tbody tr").count() >= 1
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import io
 import json
 import os
 import signal
@@ -15,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from kiwiresearch.cli.start import run
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.step import VisitStep
-from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
+from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
@@ -236,15 +238,11 @@ def stopped(furnished: Path, book: Path, out: Path, sign: signal.Signals) -> tup
 
 def resumed(furnished: Path, book: Path, out: Path) -> list[dict[str, Any]]:
     """The events of the same command with --resume."""
-    program = "from kiwiresearch.cli.start import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *command(book, out, "--resume", "--json")],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment(furnished),
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    shown = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(shown):
+        patch.setenv("KIWIRESEARCH_HOME", str(furnished / "home"))
+        assert run(command(book, out, "--resume", "--json")) == 0
+    return [json.loads(line) for line in shown.getvalue().splitlines()]
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
@@ -297,23 +295,3 @@ def test_a_full_disk_is_told_and_the_run_goes_on_later(furnished: Path, sample_z
     events = resumed(furnished, sample_zim, out)
     assert (events[-1]["how"], events[-1]["kept"] > 1) == ("resumed", True)
     assert files(out) == files(furnished / "whole")
-
-
-def test_a_run_stopped_at_each_page_ends_with_the_same_bytes(furnished: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """However often it is interrupted, each start goes on with the next page, and the last brings it to its end."""
-
-    def stop(progress: RunProgress) -> None:
-        if isinstance(progress.step, VisitStep) and len(progress.state.visited) % 7 == 0:
-            raise KeyboardInterrupt
-
-    kept = []
-    for _ in range(20):
-        with work(furnished, sample_zim) as again:
-            try:
-                kept.append(again.run(tmp_path / "run", stop).kept)
-                break
-            except KeyboardInterrupt:
-                continue
-    pages = (tmp_path / "run" / "corpus.jsonl").read_bytes().count(b"\n")
-    assert kept == [pages // 7 * 7]
-    assert files(tmp_path / "run") == files(furnished / "whole")
