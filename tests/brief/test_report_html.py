@@ -9,14 +9,13 @@ from importlib.resources import files
 from itertools import pairwise
 
 import pytest
-from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, entry, nothing, of_words
+from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, nothing, of_words
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement, StatementGroup
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.text.display import printable
 
 VOID = {"meta", "line", "rect", "circle", "path"}
@@ -273,29 +272,6 @@ def test_a_quote_is_marked_in_its_place_on_the_page() -> None:
     assert f'<p class="around">“{AROUND.before}<mark>{first}</mark>{AROUND.after}”</p>' in shown
     assert f"<p>“{first}”</p>" in report_page(replace(brief, context={}))
     assert set(read(brief).said["mark"]) == {first}
-
-
-def test_sentences_around_quotes_are_shown_once() -> None:
-    """In a fold of several quotes, nothing is shown around one that is the quote above or below it."""
-    make = Making()
-    texts = ("Troy had walls.", "They were high.", "They fell.")
-    claims = [
-        a_claim("Troy", text, quotes=(recorded_quote(entry("Troy"), start, start + len(text), text),))
-        for text, start in zip(texts, (0, 16, 50), strict=True)
-    ]
-    gap = " Few towns had. "
-    context = {
-        claims[0].id: QuoteContext("", f" {texts[1]}{gap.rstrip()}"),
-        claims[1].id: QuoteContext(f"{texts[0]} ", f"{gap}   {texts[2]}"),
-        claims[2].id: QuoteContext(f"{texts[1]}{gap}   ", ""),
-    }
-    summary = tuple(make.said(claim.text, claim) for claim in claims)
-    shown = report_page(replace(nothing(), summary=summary, claims=make.claims, context=context))
-    assert re.findall(r"<blockquote>(<p.*?</p>)", shown) == [
-        "<p>“Troy had walls.”</p>",
-        '<p class="around">“<mark>They were high.</mark> Few towns had.”</p>',
-        "<p>“They fell.”</p>",
-    ]
 
 
 def test_one_source_is_not_said_in_running_text() -> None:

@@ -32,10 +32,9 @@ def test_json_of_an_unknown_section(a_book: BookMaker, home: Path, capsys: pytes
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path, form: list[str]) -> None:
+def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path) -> None:
     """`kiwiresearch … | head` is no error: code 0 and not a word about the closed pipe."""
-    command = [SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>More than a buffer.</p>" * 1000})), *form]
+    command = [SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>More than a buffer.</p>" * 1000}))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stderr
@@ -44,10 +43,9 @@ def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path, 
         assert process.wait() == 0
 
 
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_closed_output_is_no_traceback(a_book: BookMaker, home: Path, form: list[str]) -> None:
+def test_a_closed_output_is_no_traceback(a_book: BookMaker, home: Path) -> None:
     """A command started without standard output (`>&-`) does not crash."""
-    command = ["sh", "-c", '"$@" >&-', "sh", SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>x</p>"})), *form]
+    command = ["sh", "-c", '"$@" >&-', "sh", SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>x</p>"}))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
 
@@ -97,14 +95,6 @@ def test_a_name_that_is_no_text_is_a_name(a_book: BookMaker, home: Path) -> None
 def test_no_name_is_too_strange(home: Path, command: list[str], what: str) -> None:
     """Half an address and a name longer than any file's are refused like other wrong names."""
     assert run([*command, what]) == 1
-
-
-def test_a_shelf_that_is_no_text_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A list of books that is not UTF-8 is a broken list of books."""
-    home.mkdir()
-    (home / "shelf.json").write_bytes(b"\xff")
-    assert run(["books", "list"]) == 1
-    assert "is not as kiwiresearch wrote it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["blue_MOON", "BLUE_MOON", "blue_moon"])

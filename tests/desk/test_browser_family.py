@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import SEED, Families
-from tests.web.running import a_room
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.registry import CaseRegistry
-from kiwiresearch.kin.loop.settings import CaseSettings
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -109,58 +106,3 @@ def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow
     page.locator("form[action$='/run'] button").click()
     page.wait_for_url("**/research/*")
     assert page.locator("a[href*='/family/']").count() >= 1
-
-
-@pytest.fixture(scope="module")
-def royal(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterator[Families]:
-    """A real family whose first person lived when the book was made, with two records that wait for a decision."""
-    book = shared_data / "zims" / "schools-2007.zim"
-    if not book.is_file():
-        pytest.skip(f"the real book is not at {book}")
-    place = tmp_path_factory.mktemp("royal")
-    with a_room(place / "home", str(book)) as room:
-        cases = CaseRegistry(place / "cases")
-        with room.locked_finder() as finder:
-            case_name = cases.start(CaseSettings(seeds=("Elizabeth II",), generations=1), finder)
-            with Case.open(cases.folder(case_name), finder) as case:
-                assert [took.what for took in case.steps()][-1] == "stop"
-        cases.close()
-        yield Families(room, place, case_name, "")
-
-
-QUEEN = ("Elizabeth II", "1926", "Philip", "Anne")
-
-
-def test_a_real_family_for_its_owner_and_for_others(royal: Families, open_window: OpenWindow) -> None:
-    """Of a queen who may be living others see that there is somebody; the owner sees her, and decides who is who."""
-    base = f"/family/{royal.done}"
-    with royal.served() as others, royal.served(family_owner=True) as owned:
-        window = open_window(str(others.base_url).rstrip("/"), phone=True)
-        for part in ("", "/tree", "/people", "/evidence", "/merges", "/timeline", "/log"):
-            text = window.go(base + part).content()
-            assert [word for word in QUEEN if word in text] == [], part
-        page = window.go(f"{base}/tree")
-        assert page.locator("svg.picture a.root.kept").count() == 1, "the tree begins with her, whoever she is"
-        page = window.go(f"{base}/people?q=George VI")
-        page.locator("#people a", has_text="George VI").click()
-        expect(page.locator("aside a .kept").first).to_be_visible()
-        window.holds_still("royal-kept-back-phone")
-
-        window = open_window(str(owned.base_url).rstrip("/"))
-        page = window.go(f"{base}/tree")
-        expect(page.locator("svg.picture a.root")).to_contain_text("Elizabeth II")
-        page = window.go(f"{base}/merges")
-        card = page.locator("section.merge:has(form[action$='/accept'])").first
-        who = card.locator(".side .value").first.inner_text()
-        assert card.locator(".reasons dd").last.inner_text(), "it says why not"
-        window.looks_well("royal-merges")
-        before = owned.get(f"/api{base}/people").json()["total"]
-        card.locator("input[name=why]").fill("Both are the king's daughter.")
-        card.get_by_role("button", name="They are one person").click()
-        made = page.locator("section.merge", has_text="Both are the king's daughter.")
-        expect(made).to_contain_text(who)
-        assert owned.get(f"/api{base}/people").json()["total"] == before - 1
-        made.locator("summary").click()
-        made.locator("form[action$='/undo'] button").click()
-        expect(made.locator(".tag.warn")).to_be_visible()
-        assert owned.get(f"/api{base}/people").json()["total"] == before
