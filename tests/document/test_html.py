@@ -131,12 +131,6 @@ def test_links_lead_to_pages_only(url: str, links: list[str]) -> None:
     assert (page.links, page.said["p"]) == (links, ["page"])
 
 
-@pytest.mark.parametrize(("code", "lang"), [("swe", "sv"), ("spa", "es"), ("pol", "pl"), ("por", "pt"), ("deu", "de")])
-def test_the_language_of_a_page_is_a_web_code(code: str, lang: str) -> None:
-    """Lang is the two-letter code, not the first two letters: 'sw' is Swahili."""
-    assert f'<html lang="{lang}">' in html_page(Document("T", (), code))
-
-
 def test_a_page_needs_nothing_else() -> None:
     """The page says its letters' code and its language, has its style inside, and loads nothing."""
     text = page_of(
