@@ -167,36 +167,6 @@ def test_the_same_answer_in_markdown_and_on_a_terminal(capsys: pytest.CaptureFix
     assert capsys.readouterr().out == TERMINAL
 
 
-REFUSED_MARKDOWN = """\
-No answer found in the books.
-
-Closest passages:
-
-- “Built in 1889.” ([Hattusa — introduction](http://desk/0))
-
-Related pages: A."""
-
-REFUSED_TERMINAL = """\
-No answer found in the books.
-
-Closest passages:
-  “Built in 1889.”
-    Hattusa — introduction
-
-Related pages: A.
-
-Route: none. Nothing.
-"""
-
-
-def test_a_refusal_looks_like_one(capsys: pytest.CaptureFixture[str]) -> None:
-    """What only comes close is called so, and is never shown as an answer."""
-    refused = Answer("q", "q", "none", "Nothing.", grounded=False, closest=(ONE,), pages=pages("A"))
-    assert markdown_of(refused, link) == REFUSED_MARKDOWN
-    show_answer(iter((EvidenceFound(refused), Done(refused))), link)
-    assert capsys.readouterr().out == REFUSED_TERMINAL
-
-
 def test_yes_and_no_come_first() -> None:
     """A question for yes or no is answered with one of them, and with the sentence that bears it out."""
     decided = replace(whole(), verdict="no")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kiwiresearch.bulk.run import write_book as write_shards
+from tests.bulk.bulk_book import tables_here
+
 from kiwiresearch.version import __version__
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 
@@ -89,5 +90,5 @@ def write_elm(folder: Path) -> Path:
 
 def write_elm_shards(file: Path, out: Path, what: tuple[str, ...] = TABLES) -> Path:
     """The folder that bulk makes of it."""
-    write_shards(file, what, out, version=__version__, workers=1)
+    tables_here(file, what, out, version=__version__)
     return out

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from tests.brief.briefs import a_claim
 from tests.brief.gathered import gathered
 from tests.brief.test_disputes import frost, varn
 from tests.brief.test_numbers import varn as numbers_of
 from tests.brief.test_support import weighed
 
-from kiwiresearch.brief.support import merge_equivalent, same_value, says_the_same
+from kiwiresearch.brief.support import merge_equivalent, says_the_same
 
 
 @pytest.mark.parametrize("hedged", ["may have burnt", "possibly burnt", "are said to have burnt"])
@@ -60,13 +57,6 @@ def test_a_name_that_is_left_out_joins_no_two_names() -> None:
         [weighed(page, text) for page, text in zip(("Varn", "Salt road", "Grey Pass"), texts, strict=True)]
     )
     assert not any({texts[0], texts[2]} <= {claim.claim.text for claim in one.claims} for one in said)
-
-
-def test_an_article_makes_no_other_thing() -> None:
-    """What is measured of 'Great Frost' on its own page and of 'The Great Frost' on another is measured of one thing."""  # noqa: E501
-    one = a_claim("Great Frost", "The Great Frost killed 3,000 mules.", kind="numeric", subject="Great Frost")
-    other = replace(one, measures=(one.measures[0]._replace(of="The Great Frost"),))
-    assert same_value(one, other)
 
 
 def test_half_a_definition_is_no_support() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,6 @@ from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Statement, TimelineMoment, record_of
 from kiwiresearch.brief.composition import with_needed_claims
-from kiwiresearch.brief.importance import stems_of
 from kiwiresearch.brief.outline import SUMMARY_WORDS
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
@@ -27,7 +24,6 @@ from kiwiresearch.claims.statements import LONGEST_STATEMENT
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.text.similarity import jaccard
 
 FROST = {
     "Great Frost": """
@@ -98,13 +94,6 @@ def test_the_summary_follows_its_page(brief: Brief) -> None:
     assert max(pages) > 1
 
 
-def test_the_summary_says_nothing_twice(brief: Brief) -> None:
-    """No two statements share most of their words, and what was joined is told once."""
-    for one, other in combinations(brief.summary, 2):
-        assert jaccard(stems_of(one.text, "eng"), stems_of(other.text, "eng")) < 0.5, (one.text, other.text)
-    assert sum("ash" in statement.text for statement in brief.summary) == 1
-
-
 def test_the_summary_is_about_the_topic(brief: Brief) -> None:
     """Every statement is in the words of the topic's own page."""
     assert {brief.claims[statement.claims[0]].page_title for statement in brief.summary} == {"Great Frost"}
@@ -136,20 +125,6 @@ def test_a_page_that_says_little_gives_a_short_summary() -> None:
     told = [statement.text for statement in found.summary]
     assert told == ["The Great Frost was a winter.", "The Great Frost was caused by ash."]
     assert found.body == ()
-
-
-def test_no_sentence_is_told_twice(brief: Brief) -> None:
-    """A sentence stands in one part of the brief only, unless it is one side of a dispute; numbers point at it."""
-    views = [view.statement for dispute in brief.disputes for view in dispute.views]
-    others = [one for one in brief.statements()[: -len(brief.numbers)] if one not in views]
-    told = [(brief.claims[one.claims[0]].ref, one.text) for one in others]
-    assert len(told) > len(brief.summary)
-    assert len(told) == len(set(told))
-    in_summary = {one.text for one in brief.summary}
-    assert all(any(view.statement.text not in in_summary for view in dispute.views) for dispute in brief.disputes)
-    assert "The Great Frost killed 3,000 mules on the Salt road." in {one.statement.text for one in brief.numbers}
-    shown = markdown(report(brief)).partition("## Bibliography")[0]
-    assert [one for _, one in told if shown.count(one) > 1] == []
 
 
 def test_a_brief_says_how_its_topic_was_understood() -> None:
@@ -258,14 +233,6 @@ def test_hash_seeds_and_locales_change_nothing(brief: Brief) -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=environment, cwd="/"
     )
     assert done.stdout.strip() == hashlib.sha256(bytes_of(brief).encode()).hexdigest()
-
-
-def test_the_record_of_a_brief_has_every_statement(brief: Brief) -> None:
-    """What is written as brief.json holds the statements with the claims they rest on."""
-    text = json.dumps(record_of(brief), ensure_ascii=False)
-    for statement in brief.statements():
-        assert json.dumps(statement.text, ensure_ascii=False) in text
-        assert all(one in text for one in statement.claims)
 
 
 def test_the_report_has_its_bibliography(brief: Brief) -> None:

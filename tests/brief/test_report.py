@@ -8,8 +8,6 @@ from typing import get_args
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
@@ -18,7 +16,6 @@ from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, StatementGroup
 from kiwiresearch.brief.report import report
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import BookId
-from kiwiresearch.text.display import printable
 
 READER = MarkdownIt("commonmark").enable("table")
 ALL_PARTS = [
@@ -419,28 +416,3 @@ def test_words_of_books_change_no_form(words: str) -> None:
     allowed = {"text", "text_special", "link_open", "link_close", "em_open", "em_close", "strong_open", "strong_close"}
     assert kinds <= allowed
     assert all(url.startswith(f"zim://{BOOK}/") for url in links_of(found))
-
-
-@pytest.mark.parametrize("words", HOSTILE)
-def test_no_control_characters_reach_the_report(words: str) -> None:
-    """The report has no character that commands a terminal or turns the direction of the text."""
-    for line in text_of(of_words(words)).splitlines():
-        assert printable(line) == line
-
-
-@settings(max_examples=40)
-@given(st.text(st.characters(categories=("L", "N", "S", "P", "Zs")), min_size=1, max_size=20).filter(str.strip))
-def test_any_words_keep_the_form(words: str) -> None:
-    """For any words of any script, the report reads back as headings, lists, tables and links into the book."""
-    assert shape(of_words(words)) == shape(of_words("plain"))
-
-
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//evil.example"])
-def test_only_addresses_of_pages_are_links(url: str) -> None:
-    """An address of another kind is no link in the bibliography, and citations fall back to the book (R107)."""
-    assert all(found.startswith(f"zim://{BOOK}/") for found in links_of(of_words("plain", url)))
-
-
-def test_the_same_brief_gives_the_same_report() -> None:
-    """Two briefs made alike give the same bytes."""
-    assert text_of(bronze_age()) == text_of(bronze_age())

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from tests.bulk.bulk_book import TABLES
+from tests.bulk.bulk_book import TABLES, tables_here
 
-from kiwiresearch.bulk.run import BulkProgress, write_book
+from kiwiresearch.bulk.run import BulkProgress
 
 SCRIPT = """
 import multiprocessing, sys
@@ -48,8 +48,8 @@ def test_after_kill_nine_the_same_command_goes_on(harrow: Path, tmp_path: Path) 
     for pid in workers:
         assert ends(pid), f"the worker {pid} outlived the process it worked for"
     told: list[BulkProgress] = []
-    again = write_book(harrow, TABLES, tmp_path / "out", version="1", workers=1, tell=told.append).manifest
-    whole = write_book(harrow, TABLES, tmp_path / "whole", version="1", workers=1).manifest
+    again = tables_here(harrow, TABLES, tmp_path / "out", version="1", tell=told.append)
+    whole = tables_here(harrow, TABLES, tmp_path / "whole", version="1")
     assert told[0].resumed == 6
     assert {name: table.digest for name, table in again.tables.items()} == {
         name: table.digest for name, table in whole.tables.items()

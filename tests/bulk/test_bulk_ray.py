@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.bulk.bulk_book import TABLES, id_of
+from tests.bulk.bulk_book import TABLES, id_of, tables_here
 
 from kiwiresearch.bulk import ray_engine
 from kiwiresearch.bulk.batch import BulkWork, EntryReader, pack_batch
@@ -101,7 +101,7 @@ def test_rows_are_the_same_on_two_nodes_of_which_one_is_lost(
     """
     from ray.data import DataContext
 
-    alone = write_book(harrow, TABLES, tmp_path / "alone", version="1", workers=1).manifest
+    alone = tables_here(harrow, TABLES, tmp_path / "alone", version="1")
     first, second = cluster.add_node(num_cpus=1), cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes(timeout=TIMEOUT_S)
     notes = tmp_path / "notes"

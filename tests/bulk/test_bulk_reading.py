@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.bulk.bulk_book import TABLES
+from tests.bulk.bulk_book import TABLES, tables_here
 
 from kiwiresearch.bulk.finished_folder import check_folder, open_folder
-from kiwiresearch.bulk.run import write_book
 from kiwiresearch.bulk.tables import TABLES as COLUMNS
 from kiwiresearch.bulk.tables import CellValue, from_parquet, schema_of, to_parquet
 from kiwiresearch.errors import RunDamaged, RunNotFound
@@ -23,7 +22,7 @@ Changed = Callable[[dict[str, Any]], None]
 def whole(harrow: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished folder."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    write_book(harrow, TABLES, out, version="1", workers=1, batch=8)
+    tables_here(harrow, TABLES, out, version="1", batch=8)
     return out
 
 
@@ -166,7 +165,7 @@ def test_a_shard_with_other_rows_than_told_is_refused(folder: Path) -> None:
 
 def test_a_table_that_was_not_made_is_told(harrow: Path, tmp_path: Path) -> None:
     """Whoever wants it is told how to get it."""
-    write_book(harrow, ("titles",), tmp_path / "titles", version="1", workers=1)
+    tables_here(harrow, ("titles",), tmp_path / "titles", version="1")
     with pytest.raises(RunNotFound, match="bulk --what titles,claims"):
         open_folder(tmp_path / "titles").shards("claims")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -88,29 +87,3 @@ def test_a_page_that_is_not_there_fails_each_row(batch: Batch) -> None:
     code, rows = batch(f"{EINSTEIN}\n", "--page", "Nowhere")
     assert code == 1
     assert "There is no page 'Nowhere'" in rows[0]["error"]
-
-
-def test_other_keys_do_not_matter(batch: Batch) -> None:
-    """A row may carry its own answers and numbers."""
-    _, rows = batch('{"id": 7, "question": "When was Einstein born?", "answers": ["x"]}')
-    assert rows[0]["question"] == "When was Einstein born?"
-
-
-@pytest.mark.parametrize("content", [b"", b"\n\n  \n"])
-def test_an_empty_file_gives_nothing(batch: Batch, content: bytes) -> None:
-    """No rows, no lines, no error."""
-    assert batch(content) == (0, [])
-
-
-def test_a_dash_is_standard_input(home: Path, kiwi: Told, sample_zim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows may come through a pipe."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{EINSTEIN}\n\n"))
-    code, out, _ = kiwi("ask", "--batch", "-", "-b", sample_zim)
-    assert (code, json.loads(out)["grounded"]) == (0, True)
-
-
-def test_a_file_that_cannot_be_read_is_an_error(home: Path, kiwi: Told, sample_zim: Path, tmp_path: Path) -> None:
-    """A missing file is said to be so, with exit code 2."""
-    code, out, err = kiwi("ask", "--batch", tmp_path / "gone.jsonl", "-b", sample_zim)
-    assert (code, out) == (2, "")
-    assert "cannot be read" in err

@@ -143,10 +143,3 @@ def test_a_folder_that_cannot_be_written_is_told(shelf: Path, home: Path, kiwi: 
     code, out, err = kiwi("search", "stone 7", "-b", "first")
     assert (code, err) == (0, "")
     assert out.startswith(" 1. Stone 7  ")
-
-
-def test_an_unknown_book_is_an_error(shelf: Path, kiwi: Told) -> None:
-    """A name that no book has is told, and no other book is indexed instead."""
-    code, out, err = kiwi("books", "index", "third")
-    assert (code, out) == (1, "")
-    assert "There is no book 'third' on your shelf." in err

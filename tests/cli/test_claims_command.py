@@ -195,12 +195,6 @@ def test_a_bad_row_says_so_and_the_rest_goes_on(kiwi: Told, home: Path, tmp_path
     assert "error" not in found[0] | found[2]
 
 
-def test_an_empty_batch_gives_nothing(kiwi: Told, home: Path, tmp_path: Path) -> None:
-    """No rows, no lines, no error."""
-    (tmp_path / "texts.jsonl").write_text("\n \n")
-    assert kiwi("claims", "--batch", tmp_path / "texts.jsonl") == (0, "", "")
-
-
 def test_a_program_can_ask_for_the_claims_of_a_text(book: Path) -> None:
     """`extract_claims` takes a text as well, which the title then names."""
     with open_shelf([book]) as shelf:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -84,26 +83,6 @@ def test_every_command_says_the_same_of_it(kiwi: Told, bad: Path, command: tuple
     assert kiwi(*command, bad / name) == kiwi("books", "add", bad / name)
 
 
-def test_a_special_file_is_no_book(kiwi: Told, home: Path) -> None:
-    """A device is refused, not read for ever."""
-    code, _, err = kiwi("books", "add", os.devnull)
-    assert code == 1
-    assert err.startswith(f"kiwiresearch: {os.devnull!r} is no ordinary file.")
-
-
-def test_every_invalid_file_of_libzim_is_refused(kiwi: Told, home: Path, shared_data: Path) -> None:
-    """The files that libzim's own tests call invalid are each named once, and no command crashes on them."""
-    folder = shared_data / "zims" / "invalid"
-    files = sorted(folder.glob("*.zim"))
-    code, out, err = kiwi("books", "add", folder)
-    assert (code, out) == (1, "")
-    assert [str(file) in line for file, line in zip(files, err.splitlines(), strict=True)] == [True] * len(files)
-    for file in files:
-        code, out, err = kiwi("page", "Main Page", "-b", file)
-        assert (code, out, err.count("\n")) == (1, "", 1)
-        assert "Traceback" not in err
-
-
 @pytest.mark.parametrize(
     ("address", "message"),
     [
@@ -117,32 +96,6 @@ def test_an_address_that_is_none(kiwi: Told, home: Path, address: str, message: 
     code, _, err = kiwi("books", "add", address)
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith(f"kiwiresearch: {message}")
-
-
-@pytest.mark.parametrize(
-    ("command", "content"),
-    [
-        (("books", "list"), ""),
-        (("books", "list"), "[]"),
-        (("books", "list"), '{"books": [1]}'),
-        (("books", "list"), '{"books": [{"id": "x"}]}'),
-        (("books", "add", "{good}"), "{"),
-        (("books", "remove", "x"), "{"),
-        (("page", "Sea"), "{"),
-    ],
-)
-def test_a_broken_shelf_is_named_and_kept(
-    kiwi: Told, bad: Path, home: Path, command: tuple[str, ...], content: str
-) -> None:
-    """A list of books that somebody broke is named, and not written over."""
-    (home / "shelf.json").write_text(content)
-    code, out, err = kiwi(*(word.format(good=bad / "good.zim") for word in command))
-    assert (code, out) == (1, "")
-    assert err == (
-        f"kiwiresearch: The list of books {str(home / 'shelf.json')!r} is not as kiwiresearch wrote it. "
-        "Mend or delete it, then add your books again.\n"
-    )
-    assert (home / "shelf.json").read_text() == content
 
 
 @pytest.mark.parametrize("command", [("books", "list"), ("page", "Sea"), ("books", "remove", "x")])
@@ -166,14 +119,6 @@ def test_the_doctor_sees_what_stops_the_others(kiwi: Told, home: Path, file: str
     code, out, err = kiwi("doctor")
     assert (code, err) == (1, "")
     assert str(home / file) in out
-
-
-def test_a_shelf_that_cannot_be_written_is_named(kiwi: Told, bad: Path, home: Path) -> None:
-    """Where the list of books cannot be saved, the command says so instead of claiming success."""
-    (home / "shelf.json").mkdir()
-    code, out, err = kiwi("books", "add", bad / "good.zim")
-    assert (code, out) == (1, "")
-    assert err.startswith(f"kiwiresearch: The list of books {str(home / 'shelf.json')!r} cannot be ")
 
 
 @pytest.mark.parametrize("word", ["\x1b[31mred", "\x9b31m\x07\x7f", "line\nbreak\udcff"], ids=["esc", "c1", "line"])

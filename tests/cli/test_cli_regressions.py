@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.cli.processes import SCRIPT, on_terminal
+from tests.cli.processes import SCRIPT
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.workspace.inventory import diagnose
@@ -35,10 +32,9 @@ def test_json_of_an_unknown_section(a_book: BookMaker, home: Path, capsys: pytes
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path, form: list[str]) -> None:
+def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path) -> None:
     """`kiwiresearch … | head` is no error: code 0 and not a word about the closed pipe."""
-    command = [SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>More than a buffer.</p>" * 1000})), *form]
+    command = [SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>More than a buffer.</p>" * 1000}))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stderr
@@ -47,27 +43,9 @@ def test_a_reader_that_leaves_ends_nothing_badly(a_book: BookMaker, home: Path, 
         assert process.wait() == 0
 
 
-def test_ctrl_c_is_one_word(home: Path) -> None:
-    """Ctrl-C is answered with one word."""
-    program = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from kiwiresearch.cli.start import main; main()"
-    )
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        command = [sys.executable, "-c", program, "books", "add", f"http://127.0.0.1:{silent.getsockname()[1]}"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            caller, _ = silent.accept()
-            with caller:
-                caller.recv(4)
-                process.send_signal(signal.SIGINT)
-                out, err = process.communicate()
-    assert (process.returncode, out, err) == (130, "", "kiwiresearch: Interrupted.\n")
-
-
-@pytest.mark.parametrize("form", [[], ["--json"]])
-def test_a_closed_output_is_no_traceback(a_book: BookMaker, home: Path, form: list[str]) -> None:
+def test_a_closed_output_is_no_traceback(a_book: BookMaker, home: Path) -> None:
     """A command started without standard output (`>&-`) does not crash."""
-    command = ["sh", "-c", '"$@" >&-', "sh", SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>x</p>"})), *form]
+    command = ["sh", "-c", '"$@" >&-', "sh", SCRIPT, "page", "Moon", "-b", str(a_book({"Moon": "<p>x</p>"}))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
 
@@ -117,14 +95,6 @@ def test_a_name_that_is_no_text_is_a_name(a_book: BookMaker, home: Path) -> None
 def test_no_name_is_too_strange(home: Path, command: list[str], what: str) -> None:
     """Half an address and a name longer than any file's are refused like other wrong names."""
     assert run([*command, what]) == 1
-
-
-def test_a_shelf_that_is_no_text_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A list of books that is not UTF-8 is a broken list of books."""
-    home.mkdir()
-    (home / "shelf.json").write_bytes(b"\xff")
-    assert run(["books", "list"]) == 1
-    assert "is not as kiwiresearch wrote it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["blue_MOON", "BLUE_MOON", "blue_moon"])
@@ -182,13 +152,6 @@ def test_json_escapes_all_control_characters(a_book: BookMaker, home: Path, caps
         assert run(command) == 0
         out = capsys.readouterr().out
         assert not {"\x9b", "\x7f"} & set(out)
-
-
-def test_no_color_leaves_no_escape_codes(home: Path, a_book: BookMaker) -> None:
-    """With NO_COLOR a terminal gets plain text: no colour, and no bold or underline either."""
-    book = a_book({"Moon": "<h2>Phases</h2><p>x</p>"})
-    code, shown = on_terminal([SCRIPT, "page", "Moon", "-b", str(book)], NO_COLOR="1", TERM="xterm")
-    assert (code, "Phases" in shown, "\x1b" in shown) == (0, True, False)
 
 
 def test_libzim_is_not_heard(home: Path, tmp_path: Path) -> None:

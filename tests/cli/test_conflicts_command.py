@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -59,12 +58,6 @@ def test_each_pair_gets_a_line(kiwi: Told, home: Path, tmp_path: Path, form: tup
     assert second == {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
     assert (third["conflict"], third["a_quote"]) == (True, LONG["a"])
     assert not home.exists()
-
-
-def test_pairs_from_standard_input(kiwi: Told, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """'-' reads standard input."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(BORN)))
-    assert rows(kiwi("conflicts", "--pairs", "-")[1])[0]["conflict"] is True
 
 
 @pytest.mark.parametrize(

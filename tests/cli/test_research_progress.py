@@ -101,13 +101,6 @@ def test_a_terminal_gets_a_live_display(command: tuple[str, ...]) -> None:
     )
 
 
-def test_no_color_is_heeded_on_a_terminal(command: tuple[str, ...]) -> None:
-    """Where NO_COLOR is set, neither the display nor the result has colours or bold letters."""
-    code, shown = on_terminal([SCRIPT, *command], TERM="xterm-256color", COLUMNS="100", NO_COLOR="1")
-    assert (code, "8 of 8 pages" in shown) == (0, True)
-    assert re.findall(r"\x1b\[[\d;]*m", shown) == []
-
-
 Look = Callable[[RunProgress, str], None]
 
 

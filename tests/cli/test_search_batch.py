@@ -87,13 +87,6 @@ def test_a_bad_row_says_so_and_the_rest_goes_on(batch: Batch, line: str) -> None
     assert "error" not in rows[0] | rows[2]
 
 
-def test_the_line_that_is_wrong_is_named(batch: Batch) -> None:
-    """The reason names the number of the line."""
-    _, rows = batch('{"query": "tide"}\nno JSON\n{}\n')
-    assert rows[1]["error"].startswith("Line 2 is no JSON: ")
-    assert rows[2]["error"].startswith("Line 3 has no query.")
-
-
 def test_a_row_that_finds_nothing_has_no_hits(batch: Batch) -> None:
     """It is an answer, not an error."""
     code, rows = batch('{"query": "zeppelin"}\n')

@@ -139,12 +139,6 @@ def test_several_books_are_searched_together(shelf: Path, kiwi: Told) -> None:
     assert "meer_deu" in kiwi("search", "harbour", "-b", "sea_eng", "-b", "meer_deu")[1]
 
 
-def test_a_book_named_twice_is_one(shelf: Path, kiwi: Told) -> None:
-    """Naming a book by name and by file searches it once."""
-    once = kiwi("search", "harbour", "-b", "sea_eng", "--json")
-    assert kiwi("search", "harbour", "-b", "sea_eng", "-b", shelf / "sea.zim", "--json") == once
-
-
 def test_books_that_were_not_named_are_never_opened(shelf: Path, kiwi: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """With --book, no other book of the shelf is opened, for searching or for anything else."""
     opened: list[str] = []
@@ -247,13 +241,6 @@ def test_what_books_say_cannot_move_the_cursor(shelf: Path, kiwi: Told) -> None:
     out = kiwi("search", "sea", "-b", "sea_eng")[1] + kiwi("search", "forest", "-b", "land_eng")[1]
     assert "\x1b" not in out
     assert "Trees [bold]stand[/bold]." in out
-
-
-def test_an_unknown_book_is_an_error(shelf: Path, kiwi: Told) -> None:
-    """A book that is not there is said to be missing, and a near name is offered."""
-    code, out, err = kiwi("search", "harbour", "-b", "sea_book")
-    assert (code, out) == (1, "")
-    assert "There is no book 'sea_book' on your shelf. Did you mean 'Sea book'?" in err
 
 
 def test_a_mistyped_query_says_what_was_searched(shelf: Path, kiwi: Told) -> None:

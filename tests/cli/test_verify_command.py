@@ -130,13 +130,6 @@ def test_what_cannot_be_proved_is_explained(
     assert message in err
 
 
-def test_a_book_that_nobody_knows(kiwi: Told, run: Path) -> None:
-    """A --book that there is not is an error as everywhere."""
-    code, out, err = kiwi("verify", run, "--book", "atlas")
-    assert (code, out) == (1, "")
-    assert "There is no book 'atlas' on your shelf." in err
-
-
 def test_a_run_over_the_sample_book(
     kiwi: Told, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,7 +67,9 @@ def test_jobs_are_put_in_line_and_done_by_a_worker(home: Path, kiwi: Told, tmp_p
         "Answers: kiwiresearch jobs answers questions-1",
     ]
     assert kiwi("jobs", "cancel", RUN)[2] == "It had ended before, and is as it was.\n"
-    rows = [json.loads(line) for line in kiwi("jobs", "answers", "questions-1")[1].splitlines()]
+    answers = kiwi("jobs", "answers", "questions-1")[1]
+    assert answers == kiwi("ask", "--batch", tmp_path / "asked.jsonl")[1]
+    rows = [json.loads(line) for line in answers.splitlines()]
     assert [row.get("error", "") for row in rows] == [
         "",
         "Line 3 has no query. Give it one of the keys question, query, claim.",
@@ -88,16 +90,6 @@ def test_jobs_are_put_in_line_and_done_by_a_worker(home: Path, kiwi: Told, tmp_p
     ]
     assert (home / "state" / "bulk" / TABLES / "manifest.json").is_file()
     assert kiwi("jobs", "list", "--state", "queued")[1] == "There are no such jobs.\n"
-
-
-def test_the_answers_are_those_of_the_command(home: Path, kiwi: Told, tmp_path: Path) -> None:
-    """A batch that a worker answers has the very lines that 'ask --batch' prints."""
-    asked = tmp_path / "asked.jsonl"
-    asked.write_text('{"question": "Who dug at Pylos?"}\nno JSON\n{"claim": "Ugarit was destroyed"}\n')
-    assert kiwi("jobs", "add", "ask", asked)[0] == 0
-    with a_worker("--once") as worker:
-        worker.communicate(timeout=120)
-    assert kiwi("jobs", "answers", "questions-1")[:2] == (0, kiwi("ask", "--batch", asked)[1])
 
 
 def test_a_worker_that_is_stopped_gives_its_job_back(home: Path, kiwi: Told) -> None:

@@ -10,8 +10,6 @@ from tests.crawl.trails import (
     TEXT,
     Directions,
     a_shelf_book,
-    begun,
-    ended,
     lines,
     looks,
     settings,
@@ -84,25 +82,6 @@ def test_a_near_copy_is_not_called_off_topic() -> None:
         CrawlPlan([a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")], "salt road")
     )
     assert [look.why for look in looks(steps) if "nothing to do with the topic" in look.why] == []
-
-
-def test_a_crawl_goes_on_until_the_frontier_is_empty() -> None:
-    """A crawl stops at max_pages or when no candidate is left, and for no other reason (R54)."""
-    pages = {
-        "Salt road": f"The salt road crosses a [[Bridge]].\n{PLAIN}",
-        "Bridge": f"Over a [[River]].\n{PLAIN}",
-        "River": PLAIN,
-    }
-    steps = crawled(pages)
-    assert (ended(steps).why, ended(steps).left) == ("there were no more candidates", 0)
-
-
-def test_without_seeds_no_page_is_taken() -> None:
-    """Where no page is good enough for a seed, the crawl ends."""
-    pages = {f"Road {n}": f"A road.\n{PLAIN}" for n in range(5)} | {f"Other {n}": PLAIN for n in range(20)}
-    steps = steps_of(CrawlPlan([a_shelf_book(pages)], "purple dragon wizard road"))
-    assert begun(steps).seeds == ()
-    assert taken(steps) == []
 
 
 def test_a_seed_that_lists_senses_gives_three_seeds_at_most() -> None:

@@ -10,8 +10,6 @@ from playwright.sync_api import expect
 from tests.desk.conftest import OpenWindow, Served, serving
 from tests.desk.sights import Window, texts
 
-from kiwiresearch.zim.build import NewPage, write_book
-
 QUESTION = "When was Einstein born?"
 ANSWER = "14 March 1879"
 
@@ -106,51 +104,6 @@ def test_an_answer_is_copied_with_its_sources(desk: Served, open_window: OpenWin
     page.locator("[data-copy]").click()
     expect(page.locator("#copy")).to_be_visible()
     assert page.evaluate("getSelection().toString()") == page.locator("#copy").input_value(), "where it is not allowed"
-
-
-def test_an_answer_is_copied_without_script(desk: Served, open_window: OpenWindow) -> None:
-    """The same text stands in a field that can be opened."""
-    window = open_window(desk.address, script=False)
-    page = window.go(f"/ask?q={quote(QUESTION)}")
-    page.locator("details.copy summary").click()
-    assert ANSWER in page.locator("#copy").input_value()
-
-
-def test_a_question_without_script(desk: Served, open_window: OpenWindow) -> None:
-    """The form answers, and a chip is a link to the page with its words marked."""
-    window = open_window(desk.address, script=False)
-    page = window.go("/ask")
-    page.locator("#question").fill(QUESTION)
-    page.locator("#question").press("Enter")
-    expect(page.locator("#answer strong").first).to_have_text(ANSWER)
-    page.locator(".chip").first.click()
-    marked = page.frame_locator("iframe").first.locator("mark")
-    expect(marked.first).to_be_visible()
-    assert "March 1879" in " ".join(texts(marked))
-
-
-CONFLICT = "<p>The Green Tower was built in 1889.</p><h2>History</h2><p>The Green Tower was built in 1887.</p>"
-
-
-@pytest.fixture(scope="module")
-def towers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A book whose pages do not agree."""
-    target = tmp_path_factory.mktemp("towers") / "towers.zim"
-    known = {"Name": "towers_en", "Title": "Towers", "Description": "Towers", "Language": "eng", "Date": "2026-01-01"}
-    page = NewPage("Green_Tower", "Green Tower", f"<html><body><h1>Green Tower</h1>{CONFLICT}</body></html>".encode())
-    write_book(target, [page], [], metadata=known | {"Creator": "tests", "Publisher": "tests"}, main_path="")
-    return target
-
-
-def test_sources_that_do_not_agree(tmp_path: Path, towers: Path, open_window: OpenWindow) -> None:
-    """Both sides are shown, each with its quote and its source."""
-    with serving(tmp_path, str(towers)) as served:
-        window = open_window(served.address)
-        page = window.go(f"/ask?q={quote('When was the Green Tower built?')}")
-        sides = texts(page.locator(".disagreement blockquote"))
-        assert len(sides) == 2
-        assert ["1889" in sides[0] or "1887" in sides[0], sides[0] != sides[1]] == [True, True]
-        window.looks_well("disagreement")
 
 
 def test_the_first_page_remembers_and_forgets(new_home: Path, open_window: OpenWindow) -> None:

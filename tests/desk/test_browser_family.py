@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
-from tests.cli.kin_book import SECRETS
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import SEED, Families
-from tests.web.running import a_room
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.registry import CaseRegistry
-from kiwiresearch.kin.loop.settings import CaseSettings
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -33,16 +29,6 @@ def test_a_tree_leads_to_people_and_their_evidence(
     expect(page.frame_locator(".reading-frame iframe").locator("mark").first).to_be_visible()
 
 
-def test_descendants_of_somebody_else(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """The root and the direction of a tree are chosen by a form."""
-    window = open_window(owned_family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/tree")
-    page.locator("#of").select_option("descendants")
-    page.locator("form.tree-choice button").click()
-    assert "of=descendants" in page.url
-    assert page.locator("svg.picture a.box").count() >= 2
-
-
 def test_people_are_found_as_one_types(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
     """The list narrows with each letter, and the form does the same without script."""
     window = open_window(owned_family.address)
@@ -55,23 +41,6 @@ def test_people_are_found_as_one_types(owned_family: Served, family_room: Famili
     page.locator("#q").fill("edmund")
     page.locator("#q").press("Enter")
     assert 1 <= page.locator("#people tbody tr").count() < everybody
-
-
-PARTS = ("", "/tree", "/tree?of=descendants", "/people", "/timeline", "/log", "/evidence")
-
-
-def test_nobody_living_is_uncovered(family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """Whoever is not the owner finds no name, date or place of somebody who may be living, on any part of a case."""
-    window = open_window(family.address)
-    for case in (family_room.done, family_room.begun):
-        for part in PARTS:
-            source = window.go(f"/family/{case}{part}").content()
-            assert [secret for secret in SECRETS if secret in source] == [], part
-    page = window.go(f"/family/{family_room.begun}/people")
-    page.locator("#people tbody a").first.click()
-    assert page.locator("h2.person .kept").count() == 1
-    assert "family_owner" in page.locator("main").inner_text(), "it says what the owner sets"
-    window.looks_well("person-kept-back")
 
 
 def test_a_merge_is_weighed_made_and_undone(
@@ -104,14 +73,6 @@ def test_a_merge_is_weighed_made_and_undone(
     assert {one["name"]: one["id"] for one in again} == ids
 
 
-def test_only_the_owner_decides(family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """Others see what there is to decide, no buttons, and what to set."""
-    window = open_window(family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/merges")
-    assert page.locator("main form[action*='/merges/']").count() == 0
-    assert "family_owner" in page.locator("main").inner_text()
-
-
 def test_a_family_goes_out_and_comes_in(
     owned_family: Served, family_room: Families, open_window: OpenWindow, tmp_path: Path
 ) -> None:
@@ -134,20 +95,6 @@ def test_a_family_goes_out_and_comes_in(
     assert page.locator("#people tbody tr", has_text=SEED).count() >= 1
 
 
-def test_a_file_that_is_no_family(owned_family: Served, open_window: OpenWindow, tmp_path: Path) -> None:
-    """A file of another kind is refused with words that say what to do, and the page is still ours."""
-    target = tmp_path / "letter.ged"
-    target.write_text("Dear Clara, this is a letter.\n")
-    window = open_window(owned_family.address, script=False)
-    window.rough = True
-    page = window.go("/family")
-    page.locator("#import-file").set_input_files(target)
-    page.locator("form[action='/family/import'] button").click()
-    expect(page.locator("main .note")).to_contain_text("GEDCOM 5.5.1 or 7")
-    assert page.locator("main a[href='/family']").count() == 1, "it leads back"
-    assert page.locator("header.top").count() == 1
-
-
 def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow) -> None:
     """A name leads to a case, whose work goes on as a job that can be left and found again."""
     window = open_window(owned_family.address, script=False)
@@ -159,68 +106,3 @@ def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow
     page.locator("form[action$='/run'] button").click()
     page.wait_for_url("**/research/*")
     assert page.locator("a[href*='/family/']").count() >= 1
-
-
-def test_the_record_holds(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
-    """The audit proves the chain of what was done, and the log tells what was searched in vain."""
-    window = open_window(owned_family.address, script=False)
-    page = window.go(f"/family/{family_room.done}/audit")
-    page.locator("main form button").first.click()
-    expect(page.locator(".note.good")).to_be_visible()
-    page = window.go(f"/family/{family_room.done}/log")
-    assert page.locator("table tbody tr").count() >= 1
-
-
-@pytest.fixture(scope="module")
-def royal(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterator[Families]:
-    """A real family whose first person lived when the book was made, with two records that wait for a decision."""
-    book = shared_data / "zims" / "schools-2007.zim"
-    if not book.is_file():
-        pytest.skip(f"the real book is not at {book}")
-    place = tmp_path_factory.mktemp("royal")
-    with a_room(place / "home", str(book)) as room:
-        cases = CaseRegistry(place / "cases")
-        with room.locked_finder() as finder:
-            case_name = cases.start(CaseSettings(seeds=("Elizabeth II",), generations=1), finder)
-            with Case.open(cases.folder(case_name), finder) as case:
-                assert [took.what for took in case.steps()][-1] == "stop"
-        cases.close()
-        yield Families(room, place, case_name, "")
-
-
-QUEEN = ("Elizabeth II", "1926", "Philip", "Anne")
-
-
-def test_a_real_family_for_its_owner_and_for_others(royal: Families, open_window: OpenWindow) -> None:
-    """Of a queen who may be living others see that there is somebody; the owner sees her, and decides who is who."""
-    base = f"/family/{royal.done}"
-    with royal.served() as others, royal.served(family_owner=True) as owned:
-        window = open_window(str(others.base_url).rstrip("/"), phone=True)
-        for part in ("", "/tree", "/people", "/evidence", "/merges", "/timeline", "/log"):
-            text = window.go(base + part).content()
-            assert [word for word in QUEEN if word in text] == [], part
-        page = window.go(f"{base}/tree")
-        assert page.locator("svg.picture a.root.kept").count() == 1, "the tree begins with her, whoever she is"
-        page = window.go(f"{base}/people?q=George VI")
-        page.locator("#people a", has_text="George VI").click()
-        expect(page.locator("aside a .kept").first).to_be_visible()
-        window.holds_still("royal-kept-back-phone")
-
-        window = open_window(str(owned.base_url).rstrip("/"))
-        page = window.go(f"{base}/tree")
-        expect(page.locator("svg.picture a.root")).to_contain_text("Elizabeth II")
-        page = window.go(f"{base}/merges")
-        card = page.locator("section.merge:has(form[action$='/accept'])").first
-        who = card.locator(".side .value").first.inner_text()
-        assert card.locator(".reasons dd").last.inner_text(), "it says why not"
-        window.looks_well("royal-merges")
-        before = owned.get(f"/api{base}/people").json()["total"]
-        card.locator("input[name=why]").fill("Both are the king's daughter.")
-        card.get_by_role("button", name="They are one person").click()
-        made = page.locator("section.merge", has_text="Both are the king's daughter.")
-        expect(made).to_contain_text(who)
-        assert owned.get(f"/api{base}/people").json()["total"] == before - 1
-        made.locator("summary").click()
-        made.locator("form[action$='/undo'] button").click()
-        expect(made.locator(".tag.warn")).to_be_visible()
-        assert owned.get(f"/api{base}/people").json()["total"] == before

@@ -130,27 +130,3 @@ def test_research_begins_at_a_page(desk: Served, open_window: OpenWindow) -> Non
     page = window.go(f"/page/{desk.book()}/Sunset")
     page.locator("a[href^='/research?']").first.click()
     assert page.locator("#topic").input_value() == "Sunset"
-
-
-def test_back_links_within_a_run(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """A page opened from a run tells why it was taken and which pages of the run lead to it."""
-    window = open_window(desk.address, script=False)
-    page = window.go(f"/runs/{run}/pages")
-    page.locator("ol.taken li h3 a").nth(1).click()
-    within = page.locator(".reading-run")
-    assert within.locator("h3 + p").first.inner_text().strip()
-    within.locator("li a").first.click()
-    assert f"run={run}" in page.url
-
-
-def test_a_page_that_is_not_there(desk: Served, open_window: OpenWindow) -> None:
-    """It says so, offers near titles and a search, and is accessible too."""
-    window = open_window(desk.address)
-    window.rough = True
-    page = window.go(f"/page/{desk.book()}/Sunsett")
-    assert page.get_by_role("link", name="Sunset", exact=True).count() >= 1
-    assert window.violations() == []
-    window.go("/nowhere")
-    assert page.locator("h1").count() == 1
-    assert page.locator("main a").count() >= 1
-    assert window.violations() == []

@@ -104,23 +104,6 @@ def test_a_harmful_page_beside_an_answer(hostile: Served, open_window: OpenWindo
     assert other_site.visited == []
 
 
-MARKED = ["/", "/find?q=Markup+Works", "/ask?q=Who+founded+Markup+Works%3F", "/page/{book}/Markup_Works"]
-
-
-def test_titles_full_of_markup_are_shown_as_text(hostile: Served, open_window: OpenWindow) -> None:
-    """The title of a book and of a page, and the words of its text, are words, wherever they stand."""
-    window = open_window(hostile.address)
-    window.rough = True
-    for path in MARKED:
-        page = window.go(path.format(book=hostile.book()))
-        let_it_try(window)
-        assert page.evaluate("window.name") == "", path
-        assert page.locator("main img").count() == 0, path
-        assert page.locator("main script:not([src])").count() == 0, path
-        words = page.locator("main").inner_text()
-        assert "<script>" in words or "<img" in words, path
-
-
 FRAMED = ["/", "/ask", "/research", "/find?q=tower", "/family", "/read/{book}/Sunset"]
 
 

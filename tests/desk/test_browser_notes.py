@@ -77,21 +77,3 @@ def test_a_note_is_not_lost(desk: Served, second_run: str, open_window: OpenWind
     other.unroute_all()
     other.goto(address)
     expect(note.locator("textarea[name=reason]")).to_have_value("Lost on the way.")
-
-
-def test_a_note_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """The form leads back to where it stands, with the note there; on a phone, no words stand below its buttons."""
-    window = open_window(desk.address, script=False, phone=True)
-    page = window.go(f"/runs/{run}/notes")
-    form = page.locator("details.note-new")
-    unfold(form)
-    for label in form.locator("fieldset label").all():
-        button, words = (label.locator(part).first.bounding_box() for part in ("input", "span"))
-        assert button
-        assert words
-        assert words["x"] >= button["x"] + button["width"]
-    form.locator("input[value=correct]").check()
-    form.locator("textarea[name=correction]").fill("It began in 1200 BC.")
-    form.locator("textarea[name=reason]").fill("The page says so.")
-    form.locator("button").click()
-    expect(page.locator("ul.note-list ins").first).to_have_text("It began in 1200 BC.")

@@ -62,34 +62,6 @@ def test_a_run_is_watched_stopped_and_resumed(gated: tuple[Gate, Served], open_w
     expect(page.locator("h1")).to_have_text(TOPIC)
 
 
-def test_a_run_without_script(desk: Served, open_window: OpenWindow) -> None:
-    """The page of a job loads itself again until the brief is there."""
-    window = open_window(desk.address, script=False)
-    page = window.go("/research")
-    page.locator("#topic").fill("Sunset")
-    page.locator("#max_pages").fill("3")
-    page.get_by_role("button", name="Begin").click()
-    page.wait_for_url("**/runs/*", timeout=60_000)
-    expect(page.locator("h1")).to_have_text("Sunset")
-
-
-@pytest.mark.parametrize("script", [True, False])
-def test_a_wrong_value_is_told_beside_its_field(desk: Served, open_window: OpenWindow, script: bool) -> None:
-    """The form comes again with what was typed, and says what is wrong where it is."""
-    window = open_window(desk.address, script=script)
-    window.rough = True
-    page = window.go("/research")
-    page.locator("form.research-form").evaluate("form => { form.noValidate = true; }")
-    page.locator("#topic").fill("Sunset")
-    page.locator("#max_pages").fill("-7")
-    page.get_by_role("button", name="Begin").click()
-    expect(page.locator("#max_pages-fault")).to_be_visible()
-    assert page.locator("#topic").input_value() == "Sunset"
-    assert page.locator("#max_pages").get_attribute("aria-invalid") == "true"
-    if script:
-        assert window.violations() == []
-
-
 def test_a_reload_loses_nothing_typed(desk: Served, open_window: OpenWindow) -> None:
     """What was typed into the form is there again after a reload."""
     window = open_window(desk.address)
@@ -101,17 +73,3 @@ def test_a_reload_loses_nothing_typed(desk: Served, open_window: OpenWindow) -> 
     expect(page.locator("#topic")).to_have_value("Sea Peoples")
     expect(page.locator("#aspect")).to_have_value("origin")
     expect(page.locator("#focus")).to_have_value("ships")
-
-
-MARKUP = "<img src=x onerror=\"window.name='taken'\"><b>Sunset</b>"
-
-
-def test_a_topic_full_of_markup_is_shown_as_text(desk: Served, open_window: OpenWindow) -> None:
-    """In the form, in the progress, in lists and in the brief, a topic is words and nothing else."""
-    run = desk.run(topic=f"Sunset {MARKUP}", max_pages=2)
-    window = open_window(desk.address)
-    for path in ("/", "/research", f"/runs/{run}", f"/runs/{run}/graph", f"/runs/{run}/export", f"/find?q={MARKUP}"):
-        page = window.go(path)
-        assert page.evaluate("window.name") == "", path
-        assert page.locator("main img[src=x]").count() == 0, path
-    assert MARKUP in window.go(f"/runs/{run}").locator("h1").inner_text()

@@ -53,16 +53,6 @@ def test_a_statement_unfolds_to_its_evidence(desk: Served, run: str, open_window
     assert "".join(texts(marked)).replace(" ", "")[:30] in words.replace(" ", "")
 
 
-def test_every_statement_can_be_unfolded(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """No sentence of the brief stands without a claim, and no evidence without a page."""
-    window = open_window(desk.address)
-    page = window.go(f"/runs/{run}")
-    bare = "all => all.filter((one) => !one.querySelector('.evidence a[href*=\"/claims/\"]')).length"
-    assert page.locator("details.statement").evaluate_all(bare) == 0
-    assert page.locator("details.proof").count() > 0
-    assert page.locator("details.proof").evaluate_all(bare) == 0
-
-
 @pytest.mark.parametrize("script", [True, False])
 def test_running_text_unfolds_at_its_citation(desk: Served, run: str, open_window: OpenWindow, script: bool) -> None:
     """A small number stands in the line of its sentence; the quotes open below it, and the text goes on behind them."""
@@ -110,44 +100,6 @@ def test_claims_are_filtered_as_one_chooses(desk: Served, run: str, open_window:
     expect(page.locator("#type")).to_have_value("timeline")
     page.go_back()
     expect(page.locator("#count")).to_have_text(before)
-
-
-def test_claims_are_filtered_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """The same form, sent by its button."""
-    window = open_window(desk.address, script=False)
-    page = window.go(f"/runs/{run}/claims")
-    page.locator("#hedging").select_option("any")
-    page.locator("form.filter button").click()
-    assert "hedging=any" in page.url
-    rows = page.locator("table.claims tbody tr")
-    assert rows.count() == page.locator("td.of-hedging:has(.tag)").count() > 0
-
-
-def test_the_timeline_by_years(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """A picture and a list, both of the years asked for."""
-    window = open_window(desk.address, script=False)
-    page = window.go(f"/runs/{run}/timeline?which=all")
-    everything = page.locator("ol.moments > li").count()
-    assert everything >= 1
-    assert page.locator("figure svg").count() == 1
-    page.locator("#from").fill("-1200")
-    page.locator("#to").fill("-1170")
-    page.locator("form.filter button").click()
-    assert page.locator("ol.moments > li").count() <= everything
-
-
-def test_the_graph_without_script(desk: Served, run: str, open_window: OpenWindow) -> None:
-    """The server draws it; a page of the table tells why it was chosen, what it claims and what it links to."""
-    window = open_window(desk.address, script=False, phone=True)
-    page = window.go(f"/runs/{run}/graph")
-    assert page.locator("#picture svg").count() == 1
-    frame, table = (page.locator(one).bounding_box() for one in (".wide:has(> table.pages)", "table.pages"))
-    assert frame is not None
-    assert table is not None
-    assert table["width"] <= frame["width"], "on a phone the cells of a row stand below each other"
-    page.locator("table.pages th a").first.click()
-    assert page.locator("#panel p.why").first.inner_text().strip()
-    assert page.locator("#panel a[href*='/page/']").count() >= 1
 
 
 def _late(route: Route) -> None:
@@ -204,20 +156,6 @@ def test_the_graph_without_its_package(desk: Served, run: str, open_window: Open
     expect(page.locator("#picture svg")).to_be_visible()
 
 
-def test_two_runs_are_compared(desk: Served, run: str, second_run: str, open_window: OpenWindow) -> None:
-    """From the list of runs: settings that differ, pages and claims that only one has, each kind by itself."""
-    window = open_window(desk.address, script=False)
-    page = window.go("/research")
-    page.locator("#old").select_option(run)
-    page.locator("#new").select_option(second_run)
-    page.locator("form[action='/compare'] button").click()
-    assert page.locator("#settings-caption ~ tbody tr").count() >= 1
-    page.locator("ul.counts a[href*='show=new']").click()
-    kinds = page.locator("ol.differences > li")
-    assert kinds.count() >= 1
-    assert page.locator("ol.differences > li.new").count() == kinds.count()
-
-
 def test_two_snapshots_of_a_book_are_compared(
     desk: Served, desk_home: Path, open_window: OpenWindow, tmp_path: Path
 ) -> None:
@@ -269,3 +207,25 @@ def test_a_run_is_taken_away(desk: Served, run: str, same_window: OpenWindow, tm
             assert leaf.evaluate("document.documentElement.scrollWidth") == 375
     if target.suffix == ".zim":
         assert target.read_bytes()[:4] == b"ZIM\x04"
+
+
+def test_a_brief_on_paper(desk: Served, run: str, open_window: OpenWindow) -> None:
+    """Paper has the brief and its bibliography, and nothing to click on."""
+    window = open_window(desk.address)
+    page = window.go(f"/runs/{run}")
+    page.emulate_media(media="print")
+    for part in ("header.top", "footer.bottom", "nav.contents", "ul.tabs"):
+        assert not page.locator(part).first.is_visible(), part
+    assert page.locator("h1").is_visible()
+    assert page.locator("details.statement summary").first.is_visible()
+    assert page.locator(".running > span").first.is_visible()
+    assert page.locator(".proof > summary").first.is_visible(), "its citation, too"
+    page.locator(".proof").first.evaluate("one => one.open = true")
+    assert not page.locator(".proof .evidence").first.is_visible()
+    assert page.locator("#bibliography").is_visible()
+    assert page.locator(".statement summary .tag").first.is_visible(), "what is unusual is marked on paper too"
+    assert page.locator(".brief > .hint", has_text="without a mark").is_visible()
+    window.picture("paper/brief", whole=True)
+    claims = window.go(f"/runs/{run}/claims")
+    assert claims.locator("tbody tr").first.is_visible()
+    assert not claims.locator("a.whole").first.is_visible()

@@ -18,6 +18,10 @@ READER = MarkdownIt("commonmark").enable("table")
 PLAIN = {"text", "text_special", "link_open", "link_close", "em_open", "em_close"}
 
 HOSTILE = [
+    "## x",
+    "###### y",
+    "---",
+    "&copy; &lt;b&gt;",
     "](javascript:alert(1))",
     "[click](http://evil.example)",
     "![picture](http://evil.example/x.png)",

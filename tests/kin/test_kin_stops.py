@@ -55,11 +55,6 @@ def test_a_search_in_vain_costs_nothing_of_the_budget(tmp_path: Path) -> None:
         assert store.state("stop")["state"]["budget_used"] == 1
 
 
-def test_the_number_of_steps_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
-    """A case takes no more steps than it may (R427)."""
-    assert ended(tmp_path, book, max_iterations=2)[0] == "max_iterations"
-
-
 def test_empty_queues_end_a_case(tmp_path: Path) -> None:
     """A case ends when nothing waits in any of its three queues, though its seed is unsure (R426)."""
     seed = person_page("Aldous Penhallow", "born c. 1801", {"Born": "c. 1801"}, "was a maker of clocks.")
@@ -74,25 +69,6 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
             "frontier_empty",
             "Nothing is left to look for: no page, no clue, no second look.",
         )
-
-
-def test_too_many_searches_in_vain_end_a_case(tmp_path: Path) -> None:
-    """A case ends when search after search brings nothing new (R425)."""
-    initials = "ABCDEFGHIKLMNOPRSTUVWXYZ"
-    names = [f"{2 * letter.lower()}na {letter}olm".title() for letter in initials]
-    rows = {"Born": "3 May 1801", "Died": "9 June 1870", "Children": "<br>".join(names)}
-    seed = person_page("Aldous Penhallow", "3 May 1801 – 9 June 1870", rows, "was a maker of clocks.")
-    book = open_family(write_family(tmp_path / "many.zim", {"Aldous Penhallow": seed, "Clocks": PAGES["Clocks"]}))
-    reason, words = ended(tmp_path, book)
-    assert reason == "diminishing_returns"
-    assert words.startswith("The last ")
-
-
-def test_a_sure_seed_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
-    """A case ends when the seed is as sure as its sources can make it and nobody near is left (R424)."""
-    reason, words = ended(tmp_path, book, generations=1)
-    assert reason == "confidence_achieved"
-    assert "1 generation" in words
 
 
 @pytest.mark.parametrize(

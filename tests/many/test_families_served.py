@@ -57,12 +57,9 @@ def a_host(home: Path, book: Path, url: str, **more: bool) -> Iterator[httpx2.Cl
         yield client
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('shared') / 'kiwi.sqlite'}"
-    database: Callable[[], str] = request.getfixturevalue("postgres_server")
-    return database()
+@pytest.fixture
+def url(postgres_server: Callable[[], str]) -> str:
+    return postgres_server()
 
 
 @pytest.fixture

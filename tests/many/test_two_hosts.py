@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,15 +73,13 @@ def second_zim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return second_book(tmp_path_factory.mktemp("second") / "second.zim")
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module")
 def hosts(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, sample_zim: Path, second_zim: Path
+    postgres_server: Callable[[], str], tmp_path_factory: pytest.TempPathFactory, sample_zim: Path, second_zim: Path
 ) -> Iterator[Hosts]:
-    """Hosts that have met, on each engine."""
+    """Hosts that have met."""
     folder = tmp_path_factory.mktemp("hosts")
-    store = f"sqlite:///{folder / 'store.sqlite'}"
-    if request.param == "postgresql":
-        store = request.getfixturevalue("postgres_server")()
+    store = postgres_server()
     alone = f"sqlite:///{folder / 'alone.sqlite'}"
     with (
         a_host(folder / "both", alone, "both", sample_zim, second_zim) as both,

@@ -206,14 +206,3 @@ def test_whatever_was_lost_is_claimed_again(
         outcome = work.run(tmp_path / "run")
     assert outcome.kept < 4
     assert files(tmp_path / "run") == files(done)
-
-
-def test_zeros_at_the_end_are_no_claims(done: Path, place: Path, sample_zim: Path, tmp_path: Path) -> None:
-    """Zeros where lines should be are cut off, and what they stood for is read again."""
-    stopped(place, sample_zim, tmp_path / "run", 3)
-    file = tmp_path / "run" / ".journal" / "claims"
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-100] + bytes(100))
-    with research(place, sample_zim) as work:
-        assert work.run(tmp_path / "run").kept == 2
-    assert files(tmp_path / "run") == files(done)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.api import open_shelf
-from kiwiresearch.errors import BookDamaged, BookNotFound, KiwiError, NotABook, PageNotFound
+from kiwiresearch.errors import BookNotFound, NotABook, PageNotFound
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
@@ -84,21 +84,6 @@ def test_a_shelf_with_books_leaves_the_sample_out(books: Path) -> None:
     assert _titles(desk, "sample") == ["kiwiresearch sample book"]
 
 
-@pytest.mark.parametrize("wanted", ["second", "SECOND", "Second book", " second BOOK ", "second.zim", "{id}", "{path}"])
-def test_a_book_is_picked_by_any_of_its_names(books: Path, wanted: str) -> None:
-    """Name, title, UUID, file name and path all pick the same book, in any case."""
-    desk = open_workspace()
-    second = desk.shelf_file.books()[1]
-    wanted = wanted.format(id=second.id, path=books / "second.zim")
-    assert [str(book.source) for book in shelf_of(desk, [wanted]).books] == [str(books / "second.zim")]
-
-
-def test_a_book_is_picked_by_a_relative_path(books: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path counts from the folder the user is in."""
-    monkeypatch.chdir(books.parent)
-    assert _titles(open_workspace(), "books/second.zim") == ["Second book"]
-
-
 def test_a_book_named_twice_is_there_once(books: Path) -> None:
     """Two names of one book do not make two books; the order is the user's."""
     assert _titles(open_workspace(), "second", "Second book", "shared") == ["Second book", "First book"]
@@ -110,14 +95,6 @@ def test_a_book_need_not_be_on_the_shelf(no_books: Path) -> None:
     assert _titles(desk, str(no_books / "second.zim")) == ["Second book"]
     assert _titles(desk, str(no_books)) == ["Second book", "First book"]
     assert desk.shelf_file.books() == ()
-
-
-def test_an_unknown_book_gets_a_guess(books: Path) -> None:
-    """A name that no book has is refused with the nearest one that some book has."""
-    with pytest.raises(BookNotFound, match=r"no book 'secnd' .*Did you mean 'second'\?"):
-        shelf_of(open_workspace(), ["secnd"])
-    with pytest.raises(BookNotFound, match=r"no book 'zzz' on your shelf\. 'kiwi"):
-        shelf_of(open_workspace(), ["zzz"])
 
 
 def test_a_program_opens_the_shelf_of_its_user(books: Path) -> None:
@@ -195,50 +172,3 @@ def test_a_page_that_one_book_lacks(books: Path) -> None:
     with open_shelf([books / "second.zim"]) as shelf, pytest.raises(PageNotFound) as caught:
         find_page(shelf, "Qqqq")
     assert str(caught.value) == "There is no page 'Qqqq' in 'Second book'. Try another title."
-
-
-def test_a_book_that_cannot_be_opened_does_not_hide_the_others(books: Path, tmp_path: Path) -> None:
-    """Of several books one may be gone: pages of the others are still found."""
-    lost = tmp_path / "lost.zim"
-    shutil.copy2(books / "shared.zim", lost)
-    desk = open_workspace()
-    desk.shelf_file.remove(desk.shelf_file.books())
-    rows = [*desk.opener.look_up(str(lost)), *desk.opener.look_up(str(books / "second.zim"))]
-    desk.shelf_file.add([listed_book(book, source) for book, source in rows])
-    lost.unlink()
-    with open_shelf() as shelf:
-        assert find_page(shelf, "Moon").page.text == "the second moon"
-    with shelf_of(desk, ["lost"]) as shelf, pytest.raises(BookNotFound, match="There is no file"):
-        find_page(shelf, "Moon")
-
-
-def test_good_files_are_kept_when_others_are_not(books: Path, tmp_path: Path) -> None:
-    """Of a folder, the books are found and the rest becomes problems, one each."""
-    mixed = tmp_path / "mixed"
-    mixed.mkdir()
-    shutil.copy2(books / "second.zim", mixed / "b.zim")
-    (mixed / "a.zim").touch()
-    (mixed / "c.zim").write_text("no book")
-    problems: list[KiwiError] = []
-    found = open_workspace().look_up_each(str(mixed), problems)
-    assert [(book.title, source.path.name) for book, source in found] == [("Second book", "b.zim")]
-    assert [problem.message for problem in problems] == [
-        f"The file {str(mixed / 'a.zim')!r} is empty.",
-        f"The file {str(mixed / 'c.zim')!r} is no ZIM file.",
-    ]
-
-
-def test_a_damaged_book_is_read_only_on_demand(books: Path, home: Path, tmp_path: Path) -> None:
-    """A book that fails its checksum is refused, unless the setting says otherwise, and then said."""
-    damaged = tmp_path / "damaged.zim"
-    content = bytearray((books / "second.zim").read_bytes())
-    content[-1] ^= 0xFF
-    damaged.write_bytes(content)
-    environment = {"KIWIRESEARCH_HOME": str(home)}
-    with pytest.raises(BookDamaged, match=r"do not match its checksum.*KIWIRESEARCH_ALLOW_DAMAGED=1"):
-        shelf_of(open_workspace(environment), [str(damaged)])
-    said: list[str] = []
-    desk = open_workspace(environment | {"KIWIRESEARCH_ALLOW_DAMAGED": "1"}, say=said.append)
-    with shelf_of(desk, [str(damaged)]) as shelf:
-        assert find_page(shelf, "Moon").page.text == "the second moon"
-    assert said[0].endswith("do not match its checksum. Reading it all the same, as you asked.")

@@ -32,7 +32,6 @@ from tests.research.job_tools import (
 )
 
 from kiwiresearch.errors import (
-    BadUsage,
     BookNotFound,
     CannotWrite,
     FolderTaken,
@@ -274,30 +273,6 @@ def test_a_process_that_cannot_be_started_is_told(
         failed = ended(jobs, jobs.start(a_wish()).id)
     assert (failed.state, failed.is_resumable) == ("failed", True)
     assert failed.problem == "The process of the run cannot be started: No such file or directory."
-
-
-@pytest.mark.parametrize(
-    ("wish", "problem"),
-    [
-        (ResearchRequest(""), "The topic has no words."),
-        (ResearchRequest("x" * 501), "The topic has 501 characters"),
-        (ResearchRequest("a\0b"), "control character"),
-        (ResearchRequest("Rome", focus="\x1b[2J"), "The focus holds a control character"),
-        (ResearchRequest("Rome", aspect="\x1b[2J"), "The aspect holds a control character"),
-        (ResearchRequest("Rome", depth=101), "depth is 101."),
-        (ResearchRequest("Rome", max_pages=0), "max_pages is 0."),
-        (ResearchRequest("Rome", strategy="dfs"), "strategy is 'dfs'."),
-    ],
-)
-def test_a_wish_that_cannot_be_met_is_refused(
-    home: Path, sample_zim: Path, tmp_path: Path, wish: ResearchRequest, problem: str
-) -> None:
-    """Topics and bounds are refused as the command line refuses them, and leave nothing behind."""
-    with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim) as jobs:
-        with pytest.raises(BadUsage) as refused:
-            jobs.start(wish)
-        assert problem in refused.value.message
-    assert not (tmp_path / "runs").exists()
 
 
 def test_books_are_those_of_the_shelf(home: Path, sample_zim: Path, tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Work that lives in a store: gone on with on any host, never twice, and seen from everywhere; on both engines."""
+"""Work that lives in a store: gone on with on any host, never twice, and seen from everywhere.
+
+The store is the same on both engines (tests/store); here PostgreSQL has all of it, and a file the whole of a job.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +51,16 @@ QUESTIONS = QuestionsRequest(
 )
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a new store that keeps all."""
-    if request.param == "sqlite":
+    """The URL of a new store that keeps all: of a server, unless a test wants a file."""
+    if getattr(request, "param", "") == "sqlite":
         return f"sqlite:///{tmp_path / 'kept.sqlite'}"
     server: Callable[[], str] = request.getfixturevalue("postgres_server")
     return server()
+
+
+both_engines = pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -123,6 +129,7 @@ def test_a_run_is_seen_from_every_host(url: str, sample_zim: Path, tmp_path: Pat
             others.runs.get("nobody-1")
 
 
+@both_engines
 def test_notes_are_shared(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """A note that is written on one host is read and changed on the other, and both have all lines."""
     here, there = a_host(tmp_path, "here", url), a_host(tmp_path, "there", url)
@@ -256,6 +263,7 @@ def test_who_was_given_up_for_dead_writes_nothing_more(
         assert slow.get(job.id).worker == finished.worker
 
 
+@both_engines
 def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """Steps, outputs and ends of an attempt that was given up are refused by the store, each by itself."""
     desk = a_host(tmp_path, "here", url)
@@ -398,6 +406,7 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
         kept.copy()
 
 
+@both_engines
 def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """Stopped after every kind of step, each time on another host, a run is made of the same bytes."""
     seen: list[str] = []
@@ -423,6 +432,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     assert files(run.path) == files(tmp_path / "alone")
 
 
+@both_engines
 def test_answers_are_kept_one_by_one(url: str, sample_zim: Path, tmp_path: Path) -> None:
     """A batch that stops after an answer goes on with the next one elsewhere, and gives the lines of the command."""
     answered: list[str] = []
@@ -458,6 +468,7 @@ def test_a_host_without_the_book_leaves_the_job(url: str, sample_zim: Path, tmp_
         assert ended(jobs, job.id).state == "done"
 
 
+@both_engines
 def test_a_store_is_opened_once(url: str, tmp_path: Path) -> None:
     """All of a process share one store, and one that was let go connects again."""
     desk = a_host(tmp_path, "here", url)

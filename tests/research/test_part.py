@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.errors import CannotWrite, RunDamaged
+from kiwiresearch.errors import RunDamaged
 from kiwiresearch.runs import journal as module
 from kiwiresearch.runs.journal import GrowingFile
 
@@ -60,16 +60,6 @@ def test_a_file_cut_by_another_is_noticed(tmp_path: Path) -> None:
     part.close()
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
-def test_a_full_disk_has_a_remedy() -> None:
-    """No room is an error that names the folder and says that nothing is lost."""
-    part = GrowingFile(Path("/dev/full"))
-    with pytest.raises(CannotWrite, match="The folder '/dev' cannot be written: No space left") as told:
-        part.append(b"line\n")
-    assert told.value.remedy == "Free some space, then start it again: it goes on where it stopped."
-    part.close()
-
-
 SHORT_OF_ROOM = """
 import resource, sys
 from pathlib import Path
@@ -95,11 +85,3 @@ def test_a_line_that_does_not_fit_leaves_no_trace(tmp_path: Path) -> None:
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0].startswith(f"The folder {str(tmp_path)!r} cannot be written: File too large. Free some space")
     assert said[1:] == ["6 b'first\\n'", "10 b'first\\n3rd\\n'"]
-
-
-def test_a_folder_in_the_way_is_told(tmp_path: Path) -> None:
-    """What cannot be opened is an error with a remedy, not a traceback."""
-    (tmp_path / "lines").mkdir()
-    with pytest.raises(CannotWrite, match="cannot be written: Is a directory") as told:
-        GrowingFile(tmp_path / "lines")
-    assert told.value.remedy.startswith("Make it a folder you may write to")

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters
+from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import EndStep, StartStep, VisitStep
-from kiwiresearch.errors import FolderTaken, NothingFound
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.finder import Finder
@@ -253,59 +252,6 @@ def test_each_step_is_told_as_it_is_made(done: Path, told: list[RunProgress]) ->
     assert [step.title for step in steps if isinstance(step, VisitStep)] == titles(done)
 
 
-def test_the_same_task_again_finds_it_finished(done: Path, place: Path, sample_zim: Path) -> None:
-    """A finished run is not done again: its files are not touched."""
-    before = {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()}
-    with research(
-        place / "home", ResearchTask(f"  {TOPIC}\n", settings=CrawlSettings(max_pages=12)), sample_zim
-    ) as work:
-        outcome = work.run(done)
-    assert (outcome.how, outcome.pages) == ("was finished", 12)
-    assert {file.name: (file.stat().st_mtime_ns, file.read_bytes()) for file in done.iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("task", "message"),
-    [
-        (quick(TOPIC), f"holds a finished run on {TOPIC!r} with other settings, other books or another version."),
-        (quick("Sunset"), f"holds a finished run on {TOPIC!r}."),
-    ],
-    ids=["settings", "topic"],
-)
-def test_another_task_does_not_get_the_folder(
-    done: Path, place: Path, sample_zim: Path, task: ResearchTask, message: str
-) -> None:
-    """Other settings or another topic into the same folder are refused, and the topic of the run there is named."""
-    with research(place / "home", task, sample_zim) as work, pytest.raises(FolderTaken) as caught:
-        work.run(done)
-    assert caught.value.message == f"The folder {str(done)!r} {message}"
-
-
-def test_two_runs_do_not_share_a_folder(place: Path, tmp_path: Path, sample_zim: Path) -> None:
-    """While a run goes on, the same task into the same folder is refused, and the first one ends well."""
-    refused: list[str] = []
-
-    def meanwhile(progress: RunProgress) -> None:
-        if isinstance(progress.step, VisitStep):
-            with research(place / "home", quick("Sunset"), sample_zim) as second, pytest.raises(FolderTaken) as caught:
-                second.run(tmp_path / "run")
-            refused.append(caught.value.message)
-
-    with research(place / "home", quick("Sunset"), sample_zim) as first:
-        assert first.run(tmp_path / "run", meanwhile).pages == 8
-    assert refused == [f"Another run is writing to the folder {str(tmp_path / 'run')!r}."] * 8
-
-
-def test_nothing_found_is_an_error_with_near_titles(place: Path, tmp_path: Path, sample_zim: Path) -> None:
-    """A topic that no page knows writes no file, and titles near it are offered."""
-    with research(place / "home", quick("Ugaritology"), sample_zim) as work, pytest.raises(NothingFound) as caught:
-        work.run(tmp_path / "run")
-    assert str(caught.value) == (
-        "There is nothing about 'Ugaritology' in 'kiwiresearch sample book'. Near it are: 'Ugarit'."
-    )
-    assert [entry for entry in tmp_path.rglob("*") if entry.is_file()] == []
-
-
 def test_fast_compares_no_meanings(done: Path, place: Path, tmp_path: Path, sample_zim: Path) -> None:
     """A fast run loads no embedder and scores by words and links alone (R149)."""
     with research(place / "home", quick(TOPIC), sample_zim) as work:
@@ -326,21 +272,6 @@ def test_a_focus_moves_its_pages_forward(place: Path, tmp_path: Path, sample_zim
     about = {"Drought", "Earthquake", "Earthquake storm", "Climate and the Late Bronze Age collapse"}
     assert len(about & set(plain[:6])) < len(about & set(focused[:6]))
     assert manifest(tmp_path / "1")["focus"] == "earthquakes, drought"
-
-
-@pytest.mark.parametrize("lists", ["penalty", "exclude", "include"])
-def test_list_pages_are_taken_as_the_setting_says(place: Path, tmp_path: Path, sample_zim: Path, lists: Any) -> None:
-    """List pages lose points, are left out, or are pages like others (R148)."""
-    task = quick("Bronze Age sites", max_pages=30, filters=LinkFilters(lists=lists))
-    with research(place / "home", task, sample_zim) as work:
-        folder = work.run(tmp_path / "run").folder
-    listed = [page for page in corpus(folder) if page["title"].startswith("List of ")]
-    signals = [line["signal"] for page in listed for line in page["metadata"]["lines"]]
-    assert (bool(listed), "list page" in signals) == {
-        "penalty": (True, True),
-        "exclude": (False, False),
-        "include": (True, False),
-    }[lists]
 
 
 def test_a_run_goes_no_deeper_than_it_may(place: Path, tmp_path: Path, sample_zim: Path) -> None:

@@ -71,16 +71,6 @@ def test_an_embedder_that_failed_is_not_in_the_manifest(home: Path, tmp_path: Pa
     assert "| vectors | off |" in (folder / "report.md").read_text(encoding="utf-8")
 
 
-def test_fast_compares_no_meanings_in_the_search_either(home: Path, tmp_path: Path, sample_zim: Path) -> None:
-    """With an embedder in the settings, --fast still does without it: the bytes are those of no embedder (R149)."""
-    logs = []
-    for embedder in ("", "static"):
-        env = {"KIWIRESEARCH_HOME": str(home), "KIWIRESEARCH_EMBEDDER": embedder}
-        with research(env, ResearchTask("Sunset", settings=FAST), sample_zim) as work:
-            logs.append((work.run(tmp_path / f"run{embedder}").folder / "run.log").read_text(encoding="utf-8"))
-    assert logs[0] == logs[1]
-
-
 def test_nothing_found_leaves_no_folder(home: Path, tmp_path: Path, sample_zim: Path) -> None:
     """A search without result leaves nothing behind, not even the folders on the way."""
     environment = {"KIWIRESEARCH_HOME": str(home)}

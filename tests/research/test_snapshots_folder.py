@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from tests.bulk.bulk_book import tables_here
 from tests.research.snapshot_books import a_snapshot, spoil, two_books
 
-from kiwiresearch.bulk.run import write_book
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.diff.changes import PageChange, contradiction
@@ -38,7 +38,7 @@ Folded = Callable[..., SnapshotPlace]
 
 
 def in_bulk(book: Path, what: Sequence[str], out: Path, batch: int = 0) -> Path:
-    write_book(book, what, out, workers=1, batch=batch, version=__version__)
+    tables_here(book, what, out, batch=batch, version=__version__)
     return out
 
 

@@ -15,7 +15,6 @@ from kiwiresearch.runs.folder import (
     append_lines,
     open_work,
     remove_leftovers,
-    remove_work,
     take_lock,
 )
 
@@ -37,26 +36,6 @@ def test_a_lock_on_a_file_that_is_gone_is_none(tmp_path: Path) -> None:
     assert not late.is_current()
     assert first.is_current()
     first.release()
-
-
-def test_the_lock_is_given_once(tmp_path: Path) -> None:
-    """A second one is refused, in the same process too, until the first is given back."""
-    lock = take_lock(tmp_path)
-    with pytest.raises(FolderTaken, match=r"Another run is writing to the folder .*\. Wait until it has ended"):
-        take_lock(tmp_path)
-    lock.release()
-    take_lock(tmp_path).release()
-
-
-def test_removing_leaves_nothing_of_a_run(tmp_path: Path) -> None:
-    """At the end of a run the folder holds no trace of the work, and the lock is free."""
-    work = _work(tmp_path)
-    work.close()
-    lock = take_lock(tmp_path)
-    (tmp_path / ".journal" / "outputs").mkdir()
-    (tmp_path / ".journal" / "outputs" / "half").write_text("half")
-    remove_work(tmp_path, lock)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_in_use_is_not_swept(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.search.shelves import Noting, titles
 from kiwiresearch.cli.start import run
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for
-from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.find import find
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
@@ -42,14 +42,6 @@ def test_common_words_of_a_real_book_are_not_mended(ready: Ready, shared_data: P
     assert [word for word in words if corrected_query(book, parse_query(word))] == []
 
 
-@pytest.mark.parametrize(("hint", "first"), [("planet", "Mercury (planet)"), ("god", "Mercury (mythology)")])
-@pytest.mark.parametrize("index", [False, True])
-def test_a_hint_decides(ready: Ready, sample_zim: Path, hint: str, first: str, index: bool) -> None:
-    """The senses are scored against the name and the user's hint (R76)."""
-    book = ready(LibzimArchive(sample_zim), index=index)
-    assert titles(find([book], "mercury", SearchOptions(focus=hint)).hits)[0] == first
-
-
 @pytest.mark.parametrize("question", ["What’s the deal with mercury?", "what’s up with mercury", "what’s mercury"])
 def test_typographic_apostrophes_are_definitional(question: str) -> None:
     """A curly apostrophe, which phones write, asks the same as a straight one (R185)."""
@@ -71,18 +63,6 @@ def test_names_with_marks_are_words(question: str, offered: str) -> None:
         parse_query(question), ScriptedModel(json.dumps({"phrases": [offered]})), PhraseCache(lambda: 0.0)
     )
     assert len(said) == 2
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b'{"key":"k","at":1' + b"0" * 400 + b',"phrases":["a"]}', b"[" * 100_000, b'{"key":"k","at":5,"phrases":"abc"}'],
-)
-def test_a_broken_file_is_as_none(tmp_path: Path, content: bytes) -> None:
-    """A kept file that is damaged is not believed."""
-    PhraseCache(lambda: 5.0, tmp_path).get("k", lambda: ("a",))
-    (file,) = tmp_path.iterdir()
-    file.write_bytes(content)
-    assert PhraseCache(lambda: 5.0, tmp_path).get("k", lambda: ("b",)) == ("b",)
 
 
 def test_a_mistyped_name_is_found_in_any_book_of_the_shelf(ready: Ready) -> None:

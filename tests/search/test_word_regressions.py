@@ -72,12 +72,6 @@ def test_initials_at_the_end_stay_one_word(text: str, words: tuple[str, ...]) ->
     assert parse_query(text).words == words
 
 
-@pytest.mark.parametrize("text", ["What’s a galaxy?", "What’s the deal with galaxies", "Who’s Hannibal"])
-def test_a_curly_apostrophe_asks_the_same(text: str) -> None:
-    """A question typed on a phone is as definitional as one typed on a keyboard."""
-    assert parse_query(text).definitional
-
-
 def test_a_hint_as_long_as_a_page_is_cut() -> None:
     """A hint has no more words than a query."""
     assert len(parse_query("mercury", focus=" ".join(f"word{n}" for n in range(10_000))).focus) == MAX_WORDS

@@ -294,20 +294,6 @@ def test_a_silent_stream_says_that_it_is_alive(told: Told, monkeypatch: pytest.M
         assert [event.name for event in heard(lines)][-1] == "done"
 
 
-def test_many_clients_at_once_each_get_their_own_answer(server: str) -> None:
-    """Questions that are asked at the same time do not mix."""
-    asked = [EINSTEIN, SUNSET, "What is tin?", "Who was Ramesses III?"] * 3
-
-    def ask(question: str) -> Any:
-        with a_client(server) as client:
-            return streamed(client, "POST", "/api/chat", json={"question": question})[-1].data
-
-    with ThreadPoolExecutor(len(asked)) as pool:
-        answers = list(pool.map(ask, asked))
-    assert [answer["question"] for answer in answers] == asked
-    assert answers[:4] == answers[4:8] == answers[8:]
-
-
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi import FastAPI
@@ -103,28 +104,20 @@ def _streams(app: FastAPI) -> None:
         app.add_api_route(path, stream)
 
 
-@pytest.fixture(scope="module")
-def streams(room: ServerContext) -> Iterator[int]:
-    """A server that gives three seconds to a request, time enough for streams to begin on a busy machine."""
-    with guarded(room, ServeSettings(request_timeout_s=3.0), _streams) as port:
-        yield port
+def test_a_stream_that_takes_too_long_ends_properly(room: ServerContext) -> None:
+    """A stream is closed with an event that says why, each in the form its clients know.
 
-
-def test_a_stream_that_takes_too_long_ends_properly(streams: int) -> None:
-    """A stream is closed with an event that says why, each in the form its clients know."""
-    ours = exchange(streams, request("GET", "/api/stream"))
+    A part of a document must not pass for the whole: its connection ends without the last chunk.
+    """
+    wanted = [request("GET", path) for path in ("/api/stream", "/v1/stream", "/api/stream?kind=text/plain")]
+    with guarded(room, ServeSettings(request_timeout_s=3.0), _streams) as port, ThreadPoolExecutor(3) as pool:
+        ours, theirs, document = pool.map(lambda one: exchange(port, one), wanted)
     assert b"event: error\ndata: {" in ours
     assert ours.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
-    theirs = exchange(streams, request("GET", "/v1/stream"))
     assert b'data: {"error": {' in theirs
     assert b"data: [DONE]\n\n" in theirs
-
-
-def test_what_is_no_stream_is_left_incomplete(streams: int) -> None:
-    """A part of a document must not pass for the whole: the connection ends without the last chunk."""
-    heard = exchange(streams, request("GET", "/api/stream?kind=text/plain"))
-    assert status_of(heard) == 200
-    assert not heard.endswith(b"0\r\n\r\n")
+    assert status_of(document) == 200
+    assert not document.endswith(b"0\r\n\r\n")
 
 
 def test_a_stream_that_breaks_tells_of_it(room: ServerContext) -> None:

@@ -38,24 +38,14 @@ def browser(address: str) -> Iterator[httpx2.Client]:
 @pytest.mark.parametrize(
     "path", ["/", "/api/search?q=sunset", "/api/books", "/v1/models", "/openapi.json", "/read/x/y", "/mcp", "/nowhere"]
 )
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"Authorization": TOKEN},
-        {"Authorization": f"Basic {TOKEN}"},
-        {"Authorization": "Bearer"},
-        {"Authorization": f"Bearer {TOKEN}x"},
-        {"Authorization": f"Bearer {TOKEN[:-1]}"},
-        {"Cookie": f"{COOKIE}={TOKEN}"},
-        {"Cookie": "=;;;=" * 10},
-    ],
-)
-def test_nothing_is_told_without_the_token(client: httpx2.Client, path: str, headers: dict[str, str]) -> None:
+def test_nothing_is_told_without_the_token(client: httpx2.Client, path: str) -> None:
     """Every path wants the token, also those that do not exist."""
-    answer = client.get(path, headers=headers)
-    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-    assert answer.headers["content-type"] == "application/problem+json"
+    shown = [TOKEN, f"Basic {TOKEN}", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"]
+    cookies = [f"{COOKIE}={TOKEN}", "=;;;=" * 10]
+    for headers in ({}, *({"Authorization": one} for one in shown), *({"Cookie": one} for one in cookies)):
+        answer = client.get(path, headers=headers)
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_the_token_opens_the_api(client: httpx2.Client) -> None:
@@ -160,12 +150,6 @@ def test_a_wrong_token_opens_nothing(browser: httpx2.Client, body: bytes) -> Non
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = browser.post("/login", content=body, headers=kind)
     assert (answer.status_code, "set-cookie" in answer.headers) == (401, False)
-
-
-def test_a_form_of_another_site_is_refused(client: httpx2.Client) -> None:
-    """Nobody can log a browser in from elsewhere."""
-    data = {"token": TOKEN, "next": "/"}
-    assert client.post("/login", data=data, headers={"Origin": "http://evil.example"}).status_code == 403
 
 
 def test_guesses_do_not_use_up_what_others_may_ask(room: ServerContext) -> None:

@@ -346,14 +346,6 @@ def test_what_goes_wrong_in_a_stream_is_told_in_it(scripted: Scripted) -> None:
     assert lines[-1] == "[DONE]"
 
 
-def test_a_client_that_leaves_ends_the_work(scripted: Scripted) -> None:
-    """Nobody goes on thinking for a reader who has gone."""
-    scripted.asker.tell(EvidenceFound(an_answer(a_cited("It burned."))), endless=AnswerText("word "))
-    with a_client(scripted.address) as client, client.stream("POST", CHAT, json=asked("Who?", stream=True)) as reply:
-        next(reply.iter_lines())
-    assert scripted.asker.closed.wait(30)
-
-
 def history(*said: str) -> str:
     return "\n".join(f"{'USER' if place % 2 == 0 else 'ASSISTANT'}: {words}" for place, words in enumerate(said))
 

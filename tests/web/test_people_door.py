@@ -50,14 +50,6 @@ def test_each_user_is_known_by_name(people: Peopled) -> None:
     assert me["limits"]["max_pages"] == 500
 
 
-@pytest.mark.parametrize("shown", ["kiwi_", "kiwi_" + "x" * 32, "'; DROP TABLE kiwi_user; --", "\xe9" * 40])
-def test_what_is_no_token_lets_nobody_in(people: Peopled, shown: str) -> None:
-    """Wrong and strange tokens are refused with 401, or 429 where many came before."""
-    with people.client() as client:
-        answer = client.get(SEARCH, headers={b"Authorization": f"Bearer {shown}".encode("latin-1")})
-    assert answer.status_code in (401, 429)
-
-
 def test_a_token_that_was_revoked_lets_nobody_in(people: Peopled) -> None:
     """Header, cookie and the key in addresses of pages end with the token, at once."""
     with a_guest(people) as (name, token), a_client(people.address) as client, a_browser(people.address) as browser:
@@ -159,13 +151,6 @@ def test_attempts_to_log_in_are_limited(tmp_path: Path) -> None:
             assert client.get(SEARCH, headers=bearer("kiwi_" + "y" * 32)).status_code == 429
         with people.client("rita") as client:
             assert client.get(SEARCH).status_code == 200
-
-
-def test_a_form_that_is_led_elsewhere_leads_home(people: Peopled) -> None:
-    """After logging in a browser goes to a page of this server, whatever its address said."""
-    with a_browser(people.address) as browser:
-        led = browser.post("/login", data={"token": people.tokens["rita"], "next": "https://evil.example/"})
-    assert led.headers["location"] == "/"
 
 
 def test_users_need_an_owner_and_no_common_token(home: Path) -> None:

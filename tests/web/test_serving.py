@@ -131,8 +131,15 @@ def _until_it_listens_no_more(port: int) -> None:
 
 
 def test_streams_end_properly_when_the_server_is_stopped(home: Path) -> None:
-    """A stream that would go on for ever gets a last event, and the process ends with 0 and without a word."""
+    """A stream that would go on for ever gets a last event, and the process ends with 0 and without a word.
+
+    With port 0, the address that is told and the links in answers have the port that was taken.
+    """
     with running(home, 0.2) as server, stream(server.port, "/endless") as line:
+        found = exchange(server.port, request("GET", "/api/search?q=sunset&limit=1", host=f"127.0.0.1:{server.port}"))
+        assert status_of(found) == 200
+        (hit,) = json.loads(found.partition(b"\r\n\r\n")[2])["hits"]
+        assert hit["url"].startswith(f"http://127.0.0.1:{server.port}/read/")
         server.process.send_signal(signal.SIGTERM)
         heard = rest(line)
         assert server.ended() == (0, b"")
@@ -173,18 +180,6 @@ def test_work_that_hangs_does_not_keep_the_server(home: Path) -> None:
         assert server.ended() == (130, b"")
     assert b"event: error" in heard
     assert heard.endswith(b"\r\n0\r\n\r\n"), "the body is complete"
-
-
-def test_links_lead_to_the_real_port(home: Path) -> None:
-    """With port 0, the address that is told and the links in answers have the port that was taken."""
-    with running(home, 0.2) as server:
-        asked = request("GET", "/api/search?q=sunset&limit=1", host=f"127.0.0.1:{server.port}")
-        heard = exchange(server.port, asked)
-        assert status_of(heard) == 200
-        (hit,) = json.loads(heard.partition(b"\r\n\r\n")[2])["hits"]
-        assert hit["url"].startswith(f"http://127.0.0.1:{server.port}/read/")
-        server.process.terminate()
-        assert server.ended() == (0, b"")
 
 
 def test_a_part_that_cannot_begin_is_told(room: ServerContext, caplog: pytest.LogCaptureFixture) -> None:

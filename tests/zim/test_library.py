@@ -154,18 +154,29 @@ def test_shelf_file_can_be_read_by_people(shelf_file: ShelfFile) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "null", '{"books": 3}', '{"books": [{}]}', '{"books": ["a"]}', '{"version": 1}', "\x00\x01"],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"books": 3}',
+        b'{"books": [{}]}',
+        b'{"books": ["a"]}',
+        b'{"version": 1}',
+        b"\x00",
+        b"\xff",
+    ],
 )
-def test_damaged_shelf_file_is_told_and_kept(shelf_file: ShelfFile, content: str) -> None:
+def test_damaged_shelf_file_is_told_and_kept(shelf_file: ShelfFile, content: bytes) -> None:
     """A list of books that was damaged gives one sentence, and is not written over."""
     shelf_file.path.parent.mkdir()
-    shelf_file.path.write_text(content, encoding="utf-8")
+    shelf_file.path.write_bytes(content)
     with pytest.raises(BadSettings, match="is not as kiwiresearch wrote it") as told:
         shelf_file.books()
     assert repr(str(shelf_file.path)) in told.value.message
     with pytest.raises(BadSettings):
         shelf_file.add([RAY])
-    assert shelf_file.path.read_text(encoding="utf-8") == content
+    assert shelf_file.path.read_bytes() == content
 
 
 def test_shelf_file_that_is_a_folder_is_told(shelf_file: ShelfFile) -> None:

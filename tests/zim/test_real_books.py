@@ -9,7 +9,6 @@ import pytest
 
 from kiwiresearch.errors import NotABook, PageNotFound
 from kiwiresearch.page.read import open_page
-from kiwiresearch.zim.archive import Indexes
 from kiwiresearch.zim.libzim import LibzimArchive
 
 MAXI_2023 = "wikipedia_en_ray_charles_maxi_2023-09.zim"
@@ -133,14 +132,6 @@ def test_suggestions_in_old_books_are_not_repeated(maxi: LibzimArchive) -> None:
     paths = [match.path for match in maxi.suggest("Ray Charles", 8)]
     assert len(paths) == len(set(paths)) == 8
     assert "A/Ray_Charles" in paths
-
-
-def test_book_without_any_index(old: LibzimArchive) -> None:
-    """A file of 2015 has no index: searches are empty, titles and beginnings of titles are found."""
-    assert old.book.indexes == Indexes(full_text=False, titles=False)
-    assert (old.search("soul", 5), old.estimate("soul")) == ((), 0)
-    assert old.by_title("Ray Charles") == "A/Ray_Charles.html"
-    assert "A/Ray_Charles.html" in [match.path for match in old.suggest("Ray Ch", 5)]
 
 
 @pytest.mark.parametrize(

@@ -59,24 +59,6 @@ def test_title_as_shown_finds_its_page(a_book: BookMaker, written: str, shown: s
     assert find_path(archive, shown) == "P"
 
 
-def test_articles_of_the_sample_are_counted_without_redirects(sample_zim: Path) -> None:
-    """The number of articles in the data sheet is the number of articles that are listed."""
-    archive = LibzimArchive(sample_zim)
-    listed = list(archive.articles())
-    assert archive.book.articles == len(listed) == len(set(listed)) > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "articles"),
-    [("foo-zstd.zim", 0), ("libkiwix_example.zim", 4)],
-    ids=["plain text only", "no tally of its own"],
-)
-def test_articles_of_real_files_are_counted_as_listed(shared_data: Path, name: str, articles: int) -> None:
-    """Whatever a file counts as its articles, told and listed are its pages of HTML."""
-    archive = LibzimArchive(shared_data / "zims" / "real" / name)
-    assert (archive.book.articles, len(list(archive.articles()))) == (articles, articles)
-
-
 @pytest.mark.parametrize(("index", "hits"), [(True, ["Sky"]), (False, [])], ids=["index", "no index"])
 def test_title_that_is_no_utf8_is_taken_from_the_path(a_book: BookMaker, index: bool, hits: list[str]) -> None:
     """A page whose title cannot be decoded is still read, searched and suggested, under its path's name."""

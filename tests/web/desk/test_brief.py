@@ -271,25 +271,6 @@ def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.
     assert "/page/" not in page
 
 
-def test_what_others_wrote_is_shown_as_text(copied: Path, browser: httpx2.Client) -> None:
-    """A run may come from anywhere: nothing in it becomes markup."""
-    manifest = json.loads((copied / "manifest.json").read_text())
-    manifest["topic"] = manifest["focus"] = manifest["aspect"] = HOSTILE
-    manifest["books"][0] |= {"title": HOSTILE, "language": HOSTILE, "date": HOSTILE}
-    (copied / "manifest.json").write_text(json.dumps(manifest))
-    brief = json.loads((copied / "brief.json").read_text())
-    brief["summary"][0]["text"] = brief["body"][0]["heading"] = HOSTILE
-    brief |= {"head": HOSTILE, "aspect": HOSTILE, "senses": [HOSTILE]}
-    brief["notes"] = brief["sources"]["story"] = [HOSTILE]
-    brief["sources"]["pages"][0] |= {"title": HOSTILE, "why": HOSTILE, "opening": HOSTILE}
-    brief["disputes"][0] |= {"about": HOSTILE, "kind": HOSTILE}
-    (copied / "brief.json").write_text(json.dumps(brief))
-    for address in ("/runs/copied%20in", "/runs/copied%20in/pages", "/research"):
-        tree = LexborHTMLParser(browser.get(address).text)
-        assert HOSTILE in tree.body.text()  # type: ignore[union-attr]
-        assert not tree.css("main script, [onload]")
-
-
 def test_a_damaged_run_says_what_to_do(copied: Path, browser: httpx2.Client) -> None:
     """No trace of the program, but what is broken and how to mend it."""
     (copied / "brief.json").write_text("{}")
