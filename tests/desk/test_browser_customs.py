@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from tests.desk.conftest import OpenWindow, Served
 from tests.web.family_server import Families
 
-from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
+from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 
 TOKEN = "long-and-secret"
 

@@ -26,9 +26,9 @@ from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.crawl.step import LinkOffer, SeedChoice, StartStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs import process
+from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.runs.journal import cannot_write
 from kiwiresearch.web.desk import translations as module
-from kiwiresearch.web.desk.catalogue import LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.workspace import finder
 from kiwiresearch.zim.archive import EntryRef

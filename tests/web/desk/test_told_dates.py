@@ -15,8 +15,8 @@ from kiwiresearch.brief.brief import Statement, TimelineMoment
 from kiwiresearch.brief.html import text_width
 from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, timeline_picture
 from kiwiresearch.claims.claim import ClaimId
+from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.web.desk.catalogue import catalogue_in
 from kiwiresearch.web.desk.dates import date_markup, translated_date
 from kiwiresearch.web.desk.timeline import DatedMoment
 from kiwiresearch.web.desk.translations import translated_picture

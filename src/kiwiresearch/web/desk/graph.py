@@ -19,13 +19,13 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.export.run_files import RunGraph, RunGraphLink, read_run_graph
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_files import GRAPH
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
-from kiwiresearch.web.desk.translations import translated, translated_picture
+from kiwiresearch.web.desk.translations import catalogue_for, translated, translated_picture
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 

@@ -21,6 +21,7 @@ from kiwiresearch.ask.settings import AskOptions, ConversationTurn
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.runs.journal import cannot_write
 from kiwiresearch.system import FileLock, write_atomically
 from kiwiresearch.text.display import printable
@@ -28,10 +29,10 @@ from kiwiresearch.text.languages import three_letter_code
 from kiwiresearch.web.bodies import MAX_WORDS, Name, Words, has_words
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.answers import answer_as_text, answer_view, further_reading
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
 from kiwiresearch.web.desk.intent import guess_language, other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.shelf import BookChoices
+from kiwiresearch.web.desk.translations import catalogue_for
 from kiwiresearch.web.guard.identity import current_visitor
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread

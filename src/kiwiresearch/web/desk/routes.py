@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import LANGUAGES
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk import (
     atlas,
@@ -29,8 +30,8 @@ from kiwiresearch.web.desk import (
     static_files,
     timeline,
 )
-from kiwiresearch.web.desk.catalogue import COOKIE, LANGUAGES
 from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.translations import COOKIE
 from kiwiresearch.web.guard.setup import Accounts
 
 YEAR_S = 365 * 24 * 3600

@@ -17,8 +17,8 @@ from kiwiresearch.brief.document import QuoteInContext, without_overlaps
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views

@@ -1,21 +1,60 @@
-"""Template filters that translate what deeper packages say in English: runs, families and problems."""
+"""The language of a reader, and template filters that write runs, families and problems in it."""
 
 from __future__ import annotations
 
 import ast
 import html
 import re
+from datetime import UTC
 
 from markupsafe import Markup, escape
+from starlette.requests import Request
 
 from kiwiresearch.brief.html import svg_number, text_width
 from kiwiresearch.brief.timeline_picture import WIDTH
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
+from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, Locale, catalogue_in, local_time
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.catalogue import Catalogue
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
+
+COOKIE = "kiwiresearch_language"
+MAX_ACCEPTED = 20
+
+
+def catalogue_for(request: Request) -> Catalogue:
+    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen in LANGUAGES:
+        return catalogue_in(chosen)
+    return catalogue_in(preferred(request.headers.get("accept-language", "")))
+
+
+def preferred(header: str) -> str:
+    """The language of ours that an Accept-Language header wants most."""
+    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
+    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
+    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
+
+
+def _accepted_language(part: str) -> tuple[str, float]:
+    code, _, quality = part.strip().partition(";")
+    try:
+        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
+    except ValueError:
+        weight = 0.0
+    return code.strip().lower().split("-")[0], weight
+
+
+def time_element(text: str, customs: Locale, told: str = "") -> Markup:
+    """A moment as an element that programs can read, around the sentence that has it where there is one."""
+    moment, shown = local_time(text), told or customs.moment(text)
+    if moment is None:
+        return escape(shown)
+    machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return Markup('<time datetime="{}Z">{}</time>').format(machine, shown)
+
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
 """Kinds of problems that arise below the pages, whose own words are English and name what it is about."""
