@@ -22,6 +22,7 @@ from kiwiresearch.brief.brief import (
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
 from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.sentences import hedges_in
@@ -100,7 +101,7 @@ class Making:
 def some_sources(start: str = "zim:/") -> BriefSources:
     pages = []
     for number, (title, depth) in enumerate(PAGES):
-        why = "its title is the topic" if depth == 0 else "linked from the introduction of a relevant page"
+        why = Message("its title is the topic" if depth == 0 else "linked from the introduction of a relevant page")
         ref = entry(title)
         pages.append(
             BriefSource(ref, title, url_of(ref, start), depth, 60.0 - 3.25 * number, why, f"{title} is a page.")
@@ -110,7 +111,7 @@ def some_sources(start: str = "zim:/") -> BriefSources:
         "From there the crawl took the best page next: it met 120 pages and took 15.",
     )
     note = SourceBook(BOOK, "The sample book", "sample_en", "2026-01-01", "maxi", "eng", 120)
-    return BriefSources((note,), tuple(pages), LINKS, story, SETTINGS)
+    return BriefSources((note,), tuple(pages), LINKS, tuple(map(Message, story)), SETTINGS)
 
 
 def jdn(year: int) -> int:
@@ -274,10 +275,14 @@ def of_words(text: str, url: str = "") -> Brief:
         scope=text, anchor=text, book_name=text, tags=(text,), names=(text,), score=score,
     )  # fmt: skip
     said = make.said(text, claim)
-    page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, text, text)
-    other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, text, text)
+    page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, Message(text), text)
+    other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, Message(text), text)
     sources = BriefSources(
-        (SourceBook(BOOK, text, text, text, text, "eng", 3),), (page, other), ((0, 1),), (text,), ((text, text),)
+        (SourceBook(BOOK, text, text, text, text, "eng", 3),),
+        (page, other),
+        ((0, 1),),
+        (Message(text),),
+        ((text, text),),
     )
     group = StatementGroup(text, (said,))
     view = DisputeView(text, said, (text,))

@@ -22,6 +22,7 @@ from kiwiresearch.brief.timeline_picture import (
     timeline_picture,
     year_in_words,
 )
+from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.archive import EntryRef
 
 HOSTILE = [
@@ -186,7 +187,7 @@ def a_graph(pages: int, links: tuple[tuple[int, int], ...]) -> BriefSources:
             f"zim://{BOOK}/P{n}",
             (n + 9) // 10,
             90.0 - n,
-            "",
+            Message(""),
         )
         for n in range(pages)
     )

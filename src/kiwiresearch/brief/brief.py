@@ -14,6 +14,7 @@ from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
 from kiwiresearch.zim.archive import EntryRef
 
 MediaType = Literal["image/gif", "image/jpeg", "image/png", "image/webp"]
@@ -167,7 +168,7 @@ class BriefSource:
     url: str
     depth: int
     points: float
-    why: str
+    why: Message
     opening: str = ""
     """Its first sentence."""
     is_head: bool = False
@@ -196,7 +197,7 @@ class BriefSources:
     """In the order in which they were read."""
     links: tuple[tuple[int, int], ...]
     """Which pages led to which, by their numbers in `pages`, from 0."""
-    story: tuple[str, ...]
+    story: tuple[Message, ...]
     """How the pages were gathered, in paragraphs."""
     settings: tuple[tuple[str, str], ...]
 
@@ -269,7 +270,7 @@ OMITTED_WHEN_EMPTY = frozenset({"pictures"})
 
 def record_of(brief: Brief) -> dict[str, Any]:
     """What `brief.json` holds: the fields by their names, and the claims that its statements rest on."""
-    told = {part.name: _plain(getattr(brief, part.name)) for part in fields(brief) if part.name != "claims"}
+    told = {name: value for name, value in _plain(brief).items() if name != "claims"}
     told = {name: value for name, value in told.items() if value or name not in OMITTED_WHEN_EMPTY}
     return told | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
 
@@ -278,21 +279,46 @@ def brief_from_record(record: Mapping[str, Any]) -> Brief:
     """The brief that a record was made of; ValueError, KeyError or TypeError if it was none."""
     made = [claims.claim_from_record(row) for row in _of(list[Any], record["claims"], "claims")]
     names = {name: hint for name, hint in _hints(Brief).items() if name in record or name not in OMITTED_WHEN_EMPTY}
-    told = {name: _of(hint, record[name], name) for name, hint in names.items() if name != "claims"}
+    told = {name: _field(hint, record, name) for name, hint in names.items() if name != "claims"}
     return Brief(**told, claims={claim.id: claim for claim in made})
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+        made: dict[str, Any] = {}
+        for part in fields(value):
+            made |= _plain_field(part.name, getattr(value, part.name))
+        return made
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
+def _plain_field(name: str, value: Any) -> dict[str, Any]:
+    """A field by its name; where it holds messages, `NAME_message` or `NAME_messages` has their kinds and values."""
+    if isinstance(value, Message):
+        return message_fields(name, value)
+    if isinstance(value, tuple) and any(isinstance(one, Message) for one in value):
+        records = [message_record(one) for one in value]
+        return {name: list(value), f"{name}_messages": records} if any(records) else {name: list(value)}
+    return {name: _plain(value)}
+
+
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
+
+
+def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
+    """The value of a field of a record, with what stands beside it where it is a message."""
+    if hint is Message:
+        return message_in(row, name)
+    if hint == tuple[Message, ...]:
+        texts = _of(tuple[str, ...], row[name], name)
+        records = row.get(f"{name}_messages")
+        known = records if isinstance(records, list) and len(records) == len(texts) else [None] * len(texts)
+        return tuple(message_from_record(text, record) for text, record in zip(texts, known, strict=True))
+    return _of(hint, row[name], name)
 
 
 def _of(hint: Any, value: Any, name: str) -> Any:
@@ -302,7 +328,7 @@ def _of(hint: Any, value: Any, name: str) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, Mapping):
             raise TypeError(f"{name} is no record: {value!r:.60}")
-        return hint(**{one: _of(kind, value[one], f"{name}.{one}") for one, kind in _hints(hint).items()})
+        return hint(**{one: _field(kind, value, one) for one, kind in _hints(hint).items()})
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return _checked(value, name, fits=value in inner)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
+from kiwiresearch.messages.message import Message, message_from_record
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped: most control characters and halves of letters."""
@@ -207,7 +208,7 @@ class RunGraphPage:
     priority_score: float
     relevance: float
     lines: str
-    reason: str
+    reason: Message
     cluster: str
 
     @property
@@ -290,7 +291,7 @@ def _page(row: JsonObject, books: dict[str, RunGraphBook]) -> RunGraphPage:
         priority_score=row.real("priority_score"),
         relevance=row.real("relevance"),
         lines=", ".join(f"{line.text('signal')} {line.real('points'):+g}" for line in lines),
-        reason=row.text("reason"),
+        reason=message_from_record(row.text("reason"), row.values.get("reason_message")),
         cluster=row.text("cluster"),
     )
 

@@ -199,10 +199,13 @@ class Catalogue:
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of a key; one that counts has a form for one thing and one for all others, told by `n`."""
-        entry = self._entries[key]
-        if not isinstance(entry, str):
-            entry = entry["one" if self.customs.is_one(values["n"]) else "other"]
+        entry = self.template(key, values)
         return entry.format_map({name: self.shown(value) for name, value in values.items()}) if values else entry
+
+    def template(self, key: str, values: Mapping[str, object]) -> str:
+        """The form of a sentence that the values take, with the names of values still in it."""
+        entry = self._entries[key]
+        return entry if isinstance(entry, str) else entry["one" if self.customs.is_one(values["n"]) else "other"]
 
     def has(self, key: str) -> bool:
         """Whether there is such a sentence, for names that come from below, such as types of claims."""

@@ -26,6 +26,7 @@ from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
 from kiwiresearch.crawl.walk import Walker
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import message_fields
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
 from kiwiresearch.runs.folder import append_lines, sealed
@@ -324,7 +325,7 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
             "priority_score": Score(step.lines).total,
             "lines": score_lines_record(step.lines),
             "relevance": step.relevance,
-            "reason": step.reason,
+            **message_fields("reason", step.reason),
             "cluster": step.branch,
         }
     }

@@ -13,6 +13,7 @@ from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims import claim as claims
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.messages.message import message_record
 from kiwiresearch.runs.folder import MANIFEST, read_manifest
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
@@ -169,8 +170,8 @@ def _prove_pages(
         return
     for source, page in zip(listed, pages, strict=True):
         told = page.metadata
-        right = (page.title, told["depth"], told["priority_score"], told["reason"])
-        if (source.title, source.depth, source.points, source.why) != right:
+        right = (page.title, told["depth"], told["priority_score"], told["reason"], told.get("reason_message"))
+        if (source.title, source.depth, source.points, source.why, message_record(source.why)) != right:
             spot.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
         if page.opening is not None and source.opening != page.opening:
             spot.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")

@@ -20,6 +20,7 @@ from kiwiresearch.export.run_files import RunGraph, RunGraphLink, read_run_graph
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
@@ -242,7 +243,7 @@ def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(
-        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=translated(page.why, words).striptags())
+        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, words).striptags()))
         for page in sources.pages
     )
     drawn = translated_picture(graph_picture(replace(sources, pages=linked)), words)

@@ -12,16 +12,7 @@ QUOTED = rf"(?:{REPR_QUOTED}|“[^“”]*”|«[^«»]*»)"
 
 NUMBER = r"[0-9][0-9,]*"
 SHARE = r"[0-9.]+%"
-SEED_WHY = (
-    rf"(?:one of the senses of the topic's name|{QUOTED} leads to it, and (?:is|stands in) the topic"
-    r"|its title (?:is|stands in) the topic|it matches the topic's words (?:best|nearly as well))"
-)
-ENDS_AS_SEED = rf"(?=.+ \({SEED_WHY}\)\Z)"
-"""Looked for first: a long list that ends as none of ours is not taken apart seed by seed."""
-
-DEPTH = rf"{NUMBER} at depth {NUMBER}"
 LEFT_TO_RIGHT = r"from left to right by how many links they are away from the pages the search began with\."
-WHERE = rf"(?:in its (?:lead|infobox|text)|under {QUOTED})"
 
 VERBATIM = frozenset(
     {"title", "listed", "book", "topic", "cues", "language", "share", "allowed", "said", "since", "until", "code"}
@@ -29,50 +20,6 @@ VERBATIM = frozenset(
 """Parts of a sentence that come from a book or from the reader, and are shown as they stand."""
 
 _FORMS = (
-    # Why a page was chosen
-    ("seed", rf"seed: (?P<why>{SEED_WHY})"),
-    ("found", r"found by search"),
-    ("names_topic", r"its text names the topic"),
-    ("sense", r"listed as a sense of a name"),
-    ("found_and_linked", rf"(?P<how>found by search|its text names the topic); (?P<linked>{QUOTED} links .+)"),
-    ("linked", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE})"),
-    ("linked_saying", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE}): (?P<sentence>{QUOTED})"),
-    ("in_lead", r"in its lead"),
-    ("in_infobox", r"in its infobox"),
-    ("in_text", r"in its text"),
-    ("under_see_also", r"under 'See also'"),
-    ("under", rf"under (?P<section>{QUOTED})"),
-    ("seed_sense", r"one of the senses of the topic's name"),
-    ("seed_alias_is", rf"(?P<alias>{QUOTED}) leads to it, and is the topic"),
-    ("seed_alias_in", rf"(?P<alias>{QUOTED}) leads to it, and stands in the topic"),
-    ("seed_title_is", r"its title is the topic"),
-    ("seed_title_in", r"its title stands in the topic"),
-    ("seed_best", r"it matches the topic's words best"),
-    ("seed_near", r"it matches the topic's words nearly as well"),
-    # Why a crawl ended
-    ("ended_full", rf"max_pages \((?P<n>{NUMBER})\) was reached"),
-    ("ended_weak", r"nothing nearer to the topic was left"),
-    ("ended_nothing", r"nothing was found to begin with"),
-    ("ended_flat", r"max_depth is 0, so that only the seeds were wanted"),
-    ("ended_all", r"there were no more candidates"),
-    # How the pages were gathered
-    ("began", rf"The search for the topic found (?P<n>{NUMBER}) pages?, and the crawl began with (?P<seeds>.+)\."),
-    ("seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)), (?P<others>.+)"),
-    ("last_seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)) and (?P<other>.+? \({SEED_WHY}\))"),
-    ("seed_named", rf"(?P<title>.+?) \((?P<why>{SEED_WHY})\)"),
-    (
-        "took",
-        rf"From these, and from the pages they link to, the crawl took (?P<order>[\w ]+): it met (?P<met>{NUMBER}) "
-        rf"pages and took (?P<taken>{NUMBER}) \((?P<depths>[^)]+)\)\. It ended because (?P<ended>.+)\. The file "
-        r"run\.log tells for each page why it was chosen, and which pages were left\.",
-    ),
-    ("best_next", r"the best one next"),
-    ("best_of_depth", r"the best of each depth"),
-    ("at_depth", rf"(?P<n>{NUMBER}) at depth (?P<depth>{NUMBER})"),
-    ("at_depths", rf"(?P<one>{DEPTH}), (?P<others>{DEPTH}(?:, {DEPTH})*)"),
-    ("in_common", r"Words that the relevant pages have in common: (?P<listed>.+)\."),
-    ("groups", r"Groups of like pages: (?P<listed>.+)\."),
-    ("unknown_words", r"No page has the words: (?P<listed>.+)\."),
     # What a brief says of itself
     ("only_words", r"No page names the topic as it stands: these pages only share its words\."),
     (

@@ -14,6 +14,7 @@ from kiwiresearch.brief.html import svg_number, text_width
 from kiwiresearch.brief.timeline_picture import WIDTH
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, Locale, catalogue_in, local_time
+from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
@@ -170,6 +171,11 @@ def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     """
     if not text:
         return Markup()
+    if isinstance(text, Message) and text.kind:
+        said = render(text, words, lambda part: _book_words(part, words, language))
+        if said is not None:
+            # The catalogue holds no markup, and the values are escaped.
+            return Markup(said)  # noqa: S704
     return _translated_or_none(text, words, language) or Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 
 
