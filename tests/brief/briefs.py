@@ -8,6 +8,7 @@ from kiwiresearch.brief.brief import (
     Brief,
     BriefSource,
     BriefSources,
+    Difference,
     Dispute,
     DisputeView,
     Figure,
@@ -139,7 +140,7 @@ def bronze_age(start: str = "zim:/") -> Brief:
         numbers=_numbers(make),
         gaps=_gaps(summary[3]),
         claims=make.claims,
-        notes=("The book holds introductions only for some pages.",),
+        notes=(Message("The book holds introductions only for some pages."),),
         context={summary[0].claims[0]: AROUND},
     )
 
@@ -234,7 +235,7 @@ def _disputes(make: Making) -> tuple[Dispute, ...]:
     other = DisputeView("", make.said(late.text, late, sureness="disputed"), ("disputed tag",))
     return (
         Dispute("Where the Sea Peoples came from", (aegean, region)),
-        Dispute("When Ugarit fell", (one, other), "contradiction: the dates are 15 years apart"),
+        Dispute("When Ugarit fell", (one, other), Difference("contradiction", Message("the dates are 15 years apart"))),
         Dispute("Whether an earthquake storm came first", (DisputeView("one geologist", shaken, ("may",)),)),
     )
 
@@ -245,17 +246,24 @@ def _numbers(make: Making) -> tuple[Figure, ...]:
     tin = make.one("Bronze", "Bronze holds about 12 % tin.", "Making")
     return (
         Figure("7,000–8,000", "inhabitants", "Ugarit", "c. 1200 BC", many),
-        Figure("6,000", "inhabitants", "Ugarit", "c. 1200 BC", fewer, "estimate range: both are estimates"),
+        Figure(
+            "6,000",
+            "inhabitants",
+            "Ugarit",
+            "c. 1200 BC",
+            fewer,
+            Difference("estimate range", Message("both are estimates")),
+        ),
         Figure("12 %", "tin", "Bronze", "", tin),
     )
 
 
 def _gaps(hedged: Statement) -> tuple[Gap, ...]:
     return (
-        Gap("missing page", "The page “Ahhiyawa” is linked from 3 of the pages, and is not in the book."),
-        Gap("concept", "“Tin trade” is linked from 5 of the pages, and 1 claim was found about it."),
-        Gap("hedged", "Of 9 claims about the drought 7 are hedged, and 2 have a reference.", hedged.claims),
-        Gap("introductions only", "The page “Troy” has only its introduction in this book."),
+        Gap("missing page", Message("The page “Ahhiyawa” is linked from 3 of the pages, and is not in the book.")),
+        Gap("concept", Message("“Tin trade” is linked from 5 of the pages, and 1 claim was found about it.")),
+        Gap("hedged", Message("Of 9 claims about the drought 7 are hedged, and 2 have a reference."), hedged.claims),
+        Gap("introductions only", Message("The page “Troy” has only its introduction in this book.")),
     )
 
 
@@ -286,12 +294,14 @@ def of_words(text: str, url: str = "") -> Brief:
     )
     group = StatementGroup(text, (said,))
     view = DisputeView(text, said, (text,))
+    differing = Difference.from_text(text or "x")
     moments = (TimelineMoment(text, 2_000_000, 2_000_400, said), TimelineMoment(text, 2_100_000, 2_200_000, said))
     return Brief(
         text, sources, text, text, (text,), (said,), (group,), (group,), moments,
         (group, StatementGroup(text, (said, said))),
         (group,),
-        (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), text or "x")),
-        (Figure(text, text, text, text, said, text),), (Gap("concept", text, said.claims), Gap("missing page", text)),
-        make.claims, (text,), {claim.id: QuoteContext(text, text)},
+        (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), differing)),
+        (Figure(text, text, text, text, said, Difference.from_text(text)),),
+        (Gap("concept", Message(text), said.claims), Gap("missing page", Message(text))),
+        make.claims, (Message(text),), {claim.id: QuoteContext(text, text)},
     )  # fmt: skip

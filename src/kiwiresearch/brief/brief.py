@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from types import UnionType
-from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, Self, get_args, get_origin, get_type_hints
 
 from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim, ClaimId
@@ -110,12 +110,29 @@ class DisputeView:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How two values differ, and why that is so; in a file it is one text."""
+
+    kind: str
+    why: Message = Message("")  # noqa: RUF009
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.why}" if self.why else self.kind
+
+    @classmethod
+    def from_text(cls, text: str, record: object = None) -> Self | None:
+        """The difference that a text was made of; None of an empty one."""
+        kind, _, why = text.partition(": ")
+        return (cls(kind, message_from_record(why, record)) if why else cls(text)) if text else None
+
+
+@dataclass(frozen=True, slots=True)
 class Dispute:
     """View A against view B; with one view only, the sources give one side."""
 
     about: str
     views: tuple[DisputeView, ...]
-    kind: str = ""
+    difference: Difference | None = field(default=None, metadata={"json": "kind"})
     """Of a contradiction: which kind it is, and why it is told apart."""
 
 
@@ -129,7 +146,7 @@ class Figure:
     of: str
     when: str
     statement: Statement
-    disagrees: str = ""
+    difference: Difference | None = field(default=None, metadata={"json": "disagrees"})
     """Where another page gives another value: which kind of disagreement it is."""
 
 
@@ -138,7 +155,7 @@ class Gap:
     """Something that the book leaves open, and how that was seen. It is about the sources, not about the world."""
 
     kind: Literal["open", "concept", "hedged", "missing page", "introductions only"]
-    text: str
+    text: Message
     claims: tuple[ClaimId, ...] = ()
 
 
@@ -234,7 +251,7 @@ class Brief:
     numbers: tuple[Figure, ...]
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
     context: dict[ClaimId, QuoteContext] = field(default_factory=dict)
     """What stands around the quotes of the claims, where there is something."""
@@ -287,17 +304,29 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         made: dict[str, Any] = {}
         for part in fields(value):
-            made |= _plain_field(part.name, getattr(value, part.name))
+            made |= _plain_field(_json_name(part), getattr(value, part.name))
         return made
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
+DIFFERENCES = frozenset({"kind", "disagrees"})
+
+
+def _json_name(part: Field[Any]) -> str:
+    return str(part.metadata.get("json", part.name))
+
+
 def _plain_field(name: str, value: Any) -> dict[str, Any]:
     """A field by its name; where it holds messages, `NAME_message` or `NAME_messages` has their kinds and values."""
     if isinstance(value, Message):
         return message_fields(name, value)
+    if isinstance(value, Difference):
+        record = message_record(value.why)
+        return {name: str(value)} | ({f"{name}_message": record} if record else {})
+    if value is None and name in DIFFERENCES:
+        return {name: ""}
     if isinstance(value, tuple) and any(isinstance(one, Message) for one in value):
         records = [message_record(one) for one in value]
         return {name: list(value), f"{name}_messages": records} if any(records) else {name: list(value)}
@@ -313,6 +342,8 @@ def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
     """The value of a field of a record, with what stands beside it where it is a message."""
     if hint is Message:
         return message_in(row, name)
+    if hint == Difference | None:
+        return Difference.from_text(_of(str, row[name], name), row.get(f"{name}_message"))
     if hint == tuple[Message, ...]:
         texts = _of(tuple[str, ...], row[name], name)
         records = row.get(f"{name}_messages")
@@ -328,7 +359,8 @@ def _of(hint: Any, value: Any, name: str) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, Mapping):
             raise TypeError(f"{name} is no record: {value!r:.60}")
-        return hint(**{one: _field(kind, value, one) for one, kind in _hints(hint).items()})
+        hints = _hints(hint)
+        return hint(**{part.name: _field(hints[part.name], value, _json_name(part)) for part in fields(hint)})
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return _checked(value, name, fits=value in inner)

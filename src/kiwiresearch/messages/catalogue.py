@@ -70,9 +70,9 @@ class Locale:
         text = f"{value:,}" if abs(value) >= least else f"{value}"
         return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
 
-    def share(self, value: float) -> str:
-        """A share of one in hundredths."""
-        return f"{round(value * 100)}{NARROW_SPACE if self.point == ',' else ''}%"
+    def share(self, value: float, digits: int = 0) -> str:
+        """A share of one in hundredths, with so many digits behind the point."""
+        return f"{f'{value:.{digits}%}'[:-1].replace('.', self.point)}{NARROW_SPACE if self.point == ',' else ''}%"
 
     def size(self, count: int) -> str:
         """A number of bytes for people."""

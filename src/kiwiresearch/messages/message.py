@@ -50,7 +50,7 @@ def _plain(value: Any) -> Any:
 def message_fields(name: str, text: str) -> dict[str, Any]:
     """The fields of a record that hold a message: the English text, and `NAME_message` where it has a kind."""
     record = message_record(text)
-    return {name: str(text)} | ({f"{name}_message": record} if record else {})
+    return {name: text} | ({f"{name}_message": record} if record else {})
 
 
 def message_from_record(english: str, record: object) -> Message:
@@ -121,6 +121,8 @@ class _Writer(Formatter):
         if isinstance(value, str):
             shown = self._show(value)
             return self._catalogue("messages.quoted", words=shown) if spec == "quote" else shown
+        if spec.startswith("percent"):
+            return self._catalogue.customs.share(value, int(spec.removeprefix("percent") or 0))
         if spec == "year":  # is not a count, whose thousands are separated
             return self._catalogue.customs.number(value)
         return self._catalogue.shown(value)

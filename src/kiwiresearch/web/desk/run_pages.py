@@ -63,14 +63,6 @@ class ClaimEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class DisagreementKind:
-    """A kind of disagreement: the name the catalogue knows, and what the run says of it in English."""
-
-    name: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class PictureView:
     """A picture of a page: where its bytes are, and where the page is read; nowhere if the book is not here."""
 
@@ -163,12 +155,6 @@ class BriefView:
 
     def language_of(self, ref: EntryRef) -> str:
         return self._frame.language_of(ref.book)
-
-    @staticmethod
-    def kind(text: str) -> DisagreementKind:
-        """A kind of disagreement taken apart."""
-        name, _, why = text.partition(":")
-        return DisagreementKind(name.strip().casefold(), why.strip())
 
     def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
         frame = self._frame
