@@ -26,7 +26,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_files import GRAPH
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
-from kiwiresearch.web.desk.translations import catalogue_for, translated, translated_picture
+from kiwiresearch.web.desk.translations import catalogue_for, translated
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 
@@ -246,6 +246,6 @@ def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
         replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, words).striptags()))
         for page in sources.pages
     )
-    drawn = translated_picture(graph_picture(replace(sources, pages=linked)), words)
+    drawn = graph_picture(replace(sources, pages=linked), words)
     place = run.url("graph")
     return Markup(ANCHOR.sub(lambda found: f'<a href="{place}?page={found[1]}#panel">', drawn))  # noqa: S704

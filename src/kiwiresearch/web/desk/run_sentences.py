@@ -11,7 +11,6 @@ QUOTED = rf"(?:{REPR_QUOTED}|“[^“”]*”|«[^«»]*»)"
 """Words of a book, as `text.plain.quoted` writes them; older runs have them all as `repr` does."""
 
 NUMBER = r"[0-9][0-9,]*"
-LEFT_TO_RIGHT = r"from left to right by how many links they are away from the pages the search began with\."
 
 VERBATIM = frozenset(
     {"title", "listed", "book", "topic", "cues", "language", "share", "allowed", "said", "since", "until", "code"}
@@ -19,26 +18,6 @@ VERBATIM = frozenset(
 """Parts of a sentence that come from a book or from the reader, and are shown as they stand."""
 
 _FORMS = (
-    # What a picture is labelled with
-    ("picture_links", r"How the pages are linked"),
-    ("picture_time", r"Timeline"),
-    ("pages_drawn", rf"(?P<n>{NUMBER}) pages, {LEFT_TO_RIGHT}"),
-    ("some_pages_drawn", rf"(?P<n>{NUMBER}) of (?P<all>{NUMBER}) pages, {LEFT_TO_RIGHT}"),
-    ("began_here", r"The search began here"),
-    ("away", rf"(?P<n>{NUMBER}) links? away"),
-    ("away_or_more", rf"(?P<n>{NUMBER}) links? or more away"),
-    (
-        "moments_drawn",
-        rf"From (?P<since>.+) to (?P<until>.+): (?P<n>{NUMBER}) moments, "
-        rf"of which (?P<labelled>{NUMBER}) are labelled\.",
-    ),
-    (
-        "axis_broken",
-        r"(?P<drawn>From .+ labelled\.) The axis is broken where no date falls for a long time; "
-        r"its parts have scales of their own\.",
-    ),
-    ("year_bc", rf"(?P<year>{NUMBER}) BC"),
-    ("year_ad", rf"AD (?P<year>{NUMBER})"),
     # Why a job ended before it was done
     ("nothing_about", rf"There is nothing about (?P<sought>{QUOTED}) in (?P<listed>.+)\."),
     ("near_it", r"Near it are: (?P<listed>.+)\."),

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-import html
 import re
 from datetime import UTC
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
 
-from kiwiresearch.brief.html import svg_number, text_width
-from kiwiresearch.brief.timeline_picture import WIDTH
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, Locale, catalogue_in, local_time
 from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
@@ -157,13 +153,6 @@ MAX_SENTENCE = 5_000
 """Longer texts are no sentences of ours, and are not looked through."""
 
 
-LABEL = re.compile(r'(?P<tag><(?:title|desc) id="[^"]*">|<text class="(?:head|date)"[^>]*>)(?P<words>[^<]*)')
-"""What a picture says that is no word of a page."""
-DATE = re.compile(r'<text class="date" x="(?P<x>[^"]*)"(?P<more>[^>]*>(?P<words>[^<]*)</text>)')
-DATE_GAP = 5
-"""A little less than pictures keep between dates, whose places they round."""
-
-
 def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     """A sentence of a run for a reader; `language` is that of the book whose words it holds.
 
@@ -177,34 +166,6 @@ def translated(text: str, words: Catalogue, language: str = "") -> Markup:
             # The catalogue holds no markup, and the values are escaped.
             return Markup(said)  # noqa: S704
     return _translated_or_none(text, words, language) or Markup('<span lang="en" dir="ltr">{}</span>').format(text)
-
-
-def translated_picture(picture: str, words: Catalogue) -> Markup:
-    """A picture of a run, which escapes what it shows, with titles and scales for a reader."""
-
-    def told(found: re.Match[str]) -> str:
-        english = html.unescape(found["words"])
-        ours = _translated_or_none(english, words, "")
-        again = ours.striptags() if ours else translated_date(english, words)
-        return found["tag"] + (str(escape(again)) if again else found["words"])
-
-    return Markup(_without_overlap(LABEL.sub(told, picture)))  # noqa: S704
-
-
-def _without_overlap(picture: str) -> str:
-    """A picture without the dates that run into the one before them: English ones are short."""
-    end = float("-inf")
-
-    def placed(found: re.Match[str]) -> str:
-        nonlocal end
-        half = text_width(html.unescape(found["words"])) / 2
-        x = min(max(float(found["x"]), half), WIDTH - half)
-        if x - half < end + DATE_GAP:
-            return ""
-        end = x + half
-        return f'<text class="date" x="{svg_number(x)}"{found["more"]}'
-
-    return DATE.sub(placed, picture)
 
 
 def _translated_or_none(text: str, words: Catalogue, language: str) -> Markup | None:
