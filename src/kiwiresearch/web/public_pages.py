@@ -16,8 +16,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.pages import POLICY, Pages, redirect, safe_return_address
-from kiwiresearch.web.desk.translations import catalogue_for, problem_key
+from kiwiresearch.web.desk.translations import problem_key
 from kiwiresearch.web.guard.identity import COOKIE, LOGIN
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import is_book_page, is_by_hand, is_for_people, is_from_own_page

@@ -32,8 +32,7 @@ from kiwiresearch.web.book_pages import (
     open_at,
     type_of,
 )
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.translations import catalogue_for
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.zim.archive import Book, Entry
 from kiwiresearch.zim.paths import Target
 

@@ -21,8 +21,9 @@ from kiwiresearch.kin.report.labels import evidence_class_phrase
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
+from kiwiresearch.web.context import COOKIE, preferred
 from kiwiresearch.web.desk.pages import safe_return_address, section_name
-from kiwiresearch.web.desk.translations import COOKIE, age_text, living_reason, preferred, time_element
+from kiwiresearch.web.desk.translations import age_text, living_reason, time_element
 
 ENGLISH = catalogue_in("en")
 OTHERS = [language for language in LANGUAGES if language != "en"]

@@ -22,11 +22,11 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import ScoreLine
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_files import GRAPH
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
-from kiwiresearch.web.desk.translations import catalogue_for, translated
+from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 

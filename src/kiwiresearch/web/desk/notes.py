@@ -32,10 +32,9 @@ from kiwiresearch.runs.notes import (
     read_notes,
     set_gone,
 )
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
 from kiwiresearch.web.desk.run_view import RunView, run_views
-from kiwiresearch.web.desk.translations import catalogue_for
 from kiwiresearch.web.guard.identity import current_visitor, require_own
 from kiwiresearch.zim.archive import EntryRef
 

@@ -27,12 +27,11 @@ from kiwiresearch.system import FileLock, write_atomically
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code
 from kiwiresearch.web.bodies import MAX_WORDS, Name, Words, has_words
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.answers import answer_as_text, answer_view, further_reading
 from kiwiresearch.web.desk.intent import guess_language, other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.shelf import BookChoices
-from kiwiresearch.web.desk.translations import catalogue_for
 from kiwiresearch.web.guard.identity import current_visitor
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread

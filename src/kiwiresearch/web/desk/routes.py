@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import LANGUAGES
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import COOKIE, ServerContext
 from kiwiresearch.web.desk import (
     atlas,
     claims,
@@ -31,7 +31,6 @@ from kiwiresearch.web.desk import (
     timeline,
 )
 from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
-from kiwiresearch.web.desk.translations import COOKIE
 from kiwiresearch.web.guard.setup import Accounts
 
 YEAR_S = 365 * 24 * 3600

@@ -16,11 +16,10 @@ from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO, timeline_pictur
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
-from kiwiresearch.web.desk.translations import catalogue_for
 
 MAX_YEARS = 20_000_000_000
 """Further back than anything was."""

@@ -1,4 +1,4 @@
-"""The language of a reader, and template filters that write runs, families and problems in it."""
+"""Template filters that write moments, runs, families and problems in the language of a reader."""
 
 from __future__ import annotations
 
@@ -7,41 +7,13 @@ import re
 from datetime import UTC
 
 from markupsafe import Markup, escape
-from starlette.requests import Request
 
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
-from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, Locale, catalogue_in, local_time
+from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
 from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
-
-COOKIE = "kiwiresearch_language"
-MAX_ACCEPTED = 20
-
-
-def catalogue_for(request: Request) -> Catalogue:
-    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
-    chosen = request.cookies.get(COOKIE, "")
-    if chosen in LANGUAGES:
-        return catalogue_in(chosen)
-    return catalogue_in(preferred(request.headers.get("accept-language", "")))
-
-
-def preferred(header: str) -> str:
-    """The language of ours that an Accept-Language header wants most."""
-    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
-    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
-    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
-
-
-def _accepted_language(part: str) -> tuple[str, float]:
-    code, _, quality = part.strip().partition(";")
-    try:
-        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
-    except ValueError:
-        weight = 0.0
-    return code.strip().lower().split("-")[0], weight
 
 
 def time_element(text: str, customs: Locale, told: str = "") -> Markup:
