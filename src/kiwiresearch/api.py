@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,12 @@ from kiwiresearch.zim.library import Shelf, listed_book
 if TYPE_CHECKING:
     from kiwiresearch.ask.answer import Answer
     from kiwiresearch.ask.settings import AskOptions
+    from kiwiresearch.cases.case import Case
     from kiwiresearch.claims.claim import Claim
     from kiwiresearch.claims.conflicts.compare import TextComparison
     from kiwiresearch.crawl.settings import CrawlSettings
+    from kiwiresearch.kin.loop.settings import CaseSettings
+    from kiwiresearch.page.doc import PageDoc
     from kiwiresearch.runs.research import ProgressListener, RunOutcome
     from kiwiresearch.verify.ledger import Verification
     from kiwiresearch.workspace.asker import Asker
@@ -29,6 +33,7 @@ class OpenShelf(Shelf):
 
     def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool) -> None:
         super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
+        self._workspace = desk
         self._settings = desk.settings
         self._finder = Finder(desk, self, all_books=all_books)
 
@@ -36,9 +41,13 @@ class OpenShelf(Shelf):
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
         return self._finder.find(query, SearchOptions(limit=limit, fast=fast, focus=focus))
 
-    def ask(self, question: str, wish: AskOptions | None = None) -> Answer:
+    def page(self, title: str) -> PageDoc:
+        """The page of this title or path, in the first book that has it."""
+        return find_page(self, title).page
+
+    def ask(self, question: str, options: AskOptions | None = None) -> Answer:
         """The answer to a question, in the books' own words or a model's; not grounded where they hold none."""
-        return self._asker.ask(question, wish) if wish else self._asker.ask(question)
+        return self._asker.ask(question, options) if options else self._asker.ask(question)
 
     @functools.cached_property
     def _asker(self) -> Asker:
@@ -86,6 +95,26 @@ class OpenShelf(Shelf):
         from kiwiresearch.verify.run import verify_run
 
         return verify_run(Path(run), self)
+
+    def start_family(self, folder: str | Path, *names: str, settings: CaseSettings | None = None) -> Case:
+        """Begin a case of family research in a folder: find these people and read their pages.
+
+        `settings` say how far it goes; their seeds are replaced by the names. Take its `steps()` until they end.
+        """
+        from kiwiresearch.cases.case import Case
+        from kiwiresearch.cases.places import plugins_folder
+        from kiwiresearch.kin.loop.settings import CaseSettings
+
+        chosen = settings or CaseSettings.from_scope(self._settings.kin)
+        chosen = replace(chosen, seeds=names, books=tuple(book.id for book in self.books))
+        return Case.start(Path(folder), chosen, self._finder, plugins=plugins_folder(self._workspace))
+
+    def open_family(self, folder: str | Path) -> Case:
+        """A case that was begun before, to read it or to take further steps."""
+        from kiwiresearch.cases.case import Case
+        from kiwiresearch.cases.places import plugins_folder
+
+        return Case.open(Path(folder), self._finder, plugins=plugins_folder(self._workspace))
 
     def close(self) -> None:
         self._finder.close()

@@ -75,7 +75,8 @@ def link(cited: AnswerCitation) -> str:
 def test_the_parts_come_in_their_order() -> None:
     """Few words first, then the sentence, other senses, disagreement, what to know, and the sources."""
     assert [type(part).__name__ for part in parts_of(whole())] == [
-        "Headline", "Sentence", "Senses", "Disagreement", "Notice", "Notice", "Way", "Confidence", "Sources", "Origin",
+        "Headline", "QuotedSentence", "Senses", "DisagreementPart", "Notice", "Notice", "RouteNote", "Confidence", "SourceList",
+        "BookOrigin",
     ]  # fmt: skip
 
 

@@ -108,7 +108,7 @@ def test_people_are_seen_in_one_tree(elm_atlas: Atlas, monkeypatch: pytest.Monke
         made.append(len(several))
         return family_tree(database, several)
 
-    monkeypatch.setattr(kin, "tree_of", counted)
+    monkeypatch.setattr(kin, "family_tree", counted)
     assert len(people(elm_atlas, "", OWNER, ResultWindow()).rows) == 5
     assert len(made) == 1
     assert people(elm_atlas, "nobody at all", OWNER, ResultWindow()).rows == ()

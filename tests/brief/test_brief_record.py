@@ -10,9 +10,9 @@ import pytest
 from tests.brief.briefs import AROUND, bronze_age, nothing, of_words
 
 from kiwiresearch.brief.brief import Brief, brief_from_record, record_of
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
 

@@ -11,11 +11,11 @@ from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import a_shelf_book
 
 from kiwiresearch.brief.citations import topic_pages
-from kiwiresearch.brief.document import CollapsedList, Document, Heading, Line, LineList, Paragraph, PlainTable
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.sources import sources_of, started_weakly
 from kiwiresearch.crawl.step import VisitStep
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import CollapsedList, Document, Heading, Line, LineList, Paragraph, PlainTable
 from kiwiresearch.messages.message import Message
 from kiwiresearch.search.open_book import OpenBook
 
@@ -33,7 +33,7 @@ def said(line: Line) -> str:
 def below(document: Document, heading: str) -> list[Any]:
     """The blocks between a heading and the next."""
     blocks = list(document.blocks)
-    start = next(n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.text == heading)
+    start = next(n for n, block in enumerate(blocks) if isinstance(block, Heading) and said(block.line) == heading)
     rest = blocks[start + 1 :]
     end = next((n for n, block in enumerate(rest) if isinstance(block, Heading)), len(rest))
     return rest[:end]
@@ -51,7 +51,7 @@ def test_a_brief_tells_of_its_sources_last() -> None:
     """The brief is named for its topic and ends with the bibliography, the story and the settings (R24)."""
     document = report(crawled().brief())
     assert document.title == "Research Brief: salt road"
-    headings = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 2]
+    headings = [said(block.line) for block in document.blocks if isinstance(block, Heading) and block.level == 2]
     assert headings[0] == "Executive Summary"
     assert headings[-3:] == ["Bibliography", "How the sources were gathered", "Run Metadata"]
 

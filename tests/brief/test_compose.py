@@ -20,11 +20,11 @@ from tests.brief.gathered import Gathered, gathered
 from kiwiresearch.brief.brief import Brief, Statement, TimelineMoment, record_of
 from kiwiresearch.brief.composition import with_needed_claims
 from kiwiresearch.brief.importance import stems_of
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.outline import SUMMARY_WORDS
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.statements import LONGEST_STATEMENT
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.text.similarity import jaccard

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 from tests.brief.briefs import a_claim, entry
 
 from kiwiresearch.brief.brief import QuoteContext
-from kiwiresearch.brief.citations import LONGEST_CONTEXT_SENTENCE, MAX_CONTEXT_CHARS, context_of
+from kiwiresearch.brief.citations import (
+    LONGEST_CONTEXT_SENTENCE,
+    MAX_CONTEXT_CHARS,
+    QuoteInContext,
+    context_of,
+    without_overlaps,
+)
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.evidence import FACTS_BOX, recorded_quote
+from kiwiresearch.evidence import FACTS_BOX, Quote, recorded_quote
 
 PAGE = (
     "Salt road\n\nThe road was old. It led north. It was 118 km long. Salt was carried on it. Few used it.\n"
@@ -79,3 +85,26 @@ def test_what_is_shown_stands_around_the_quote(before: str, words: str, after: s
         assert after.startswith(found.after)
         assert "\n" not in found.before + found.after
         assert (found.before + found.after).strip()
+
+
+def a_quote(text: str, start: int = 0, page: str = "Salt road") -> Quote:
+    return recorded_quote(entry(page), start, start + len(text), text)
+
+
+def test_words_around_quotes_that_are_shown_together_come_once() -> None:
+    """Around a quote stands no other quote, and nothing that was shown before; other pages do not matter."""
+    first, second = a_quote("One.", 0), a_quote("Two.", 10)
+    alone = QuoteInContext(second, "One. And. ", " End.")
+    assert without_overlaps([alone]) == [alone]
+    both = without_overlaps([QuoteInContext(first, "", " And. Two."), alone])
+    assert both == [QuoteInContext(first, "", " And."), QuoteInContext(second, "", " End.")]
+    assert without_overlaps([alone, alone]) == [alone, QuoteInContext(second)]
+    elsewhere = QuoteInContext(a_quote("One.", 0, "Pass"), "", " And. Two.")
+    assert without_overlaps([elsewhere, alone]) == [elsewhere, alone]
+
+
+def test_a_part_of_a_quote_has_nothing_around_it() -> None:
+    """A clause that is cited beside its sentence shows nothing of it again."""
+    whole, clause = a_quote("It fell; it burned.", 20), a_quote("it burned.", 29)
+    several = [QuoteInContext(whole, "A day. ", " Then?"), QuoteInContext(clause, "It fell; ", " Then?")]
+    assert without_overlaps(several) == [several[0], QuoteInContext(clause)]

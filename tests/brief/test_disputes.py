@@ -6,8 +6,8 @@ import pytest
 from tests.brief.gathered import INTRODUCTION, Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Dispute
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
+from kiwiresearch.document.markdown import markdown
 
 
 def frost(*sections: str, **pages: str) -> Gathered:

@@ -6,10 +6,10 @@ import pytest
 from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Gap
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.outline import Outline
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.themes import gaps
+from kiwiresearch.document.markdown import markdown
 
 REFERENCE = '<sup class="reference"><a href="#cite_note-1">[1]</a></sup>'
 GAPS = "What Wikipedia Doesn’t Settle Yet"

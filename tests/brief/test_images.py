@@ -21,11 +21,11 @@ from kiwiresearch.brief.brief import (
     pictures_json,
     record_of,
 )
-from kiwiresearch.brief.document import Document, Image, Span
-from kiwiresearch.brief.html import blocks_in_html
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
+from kiwiresearch.document.html import blocks_in_html
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import Document, Image, Span
 from kiwiresearch.ids import canonical_json
 
 CONTENT = a_png("ruins")

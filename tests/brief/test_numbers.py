@@ -9,8 +9,8 @@ from tests.brief.gathered import gathered
 
 from kiwiresearch.brief.brief import Brief, Figure
 from kiwiresearch.brief.composition import MAX_FIGURES
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
+from kiwiresearch.document.markdown import markdown
 
 
 def varn(*sentences: str, **others: str) -> Brief:

@@ -13,7 +13,6 @@ from tests.brief.briefs import BOOK, Making, bronze_age, jdn, of_words, some_sou
 
 from kiwiresearch.brief.brief import BriefSource, BriefSources, TimelineMoment
 from kiwiresearch.brief.graph_picture import MAX_NODES, graph_picture
-from kiwiresearch.brief.html import shorten_to_width, svg_number, text_width
 from kiwiresearch.brief.timeline_picture import (
     MAX_LABELS,
     WIDTH,
@@ -22,6 +21,7 @@ from kiwiresearch.brief.timeline_picture import (
     timeline_picture,
     year_text,
 )
+from kiwiresearch.document.svg import BRIEF_FONT
 from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.archive import EntryRef
@@ -61,7 +61,7 @@ def boxes(svg: str, role: str = "name") -> list[tuple[float, float, float]]:
     found = []
     for node in read(svg).iter("text"):
         if node.get("class") == role:
-            width = text_width(node.text or "")
+            width = BRIEF_FONT.width(node.text or "")
             share = {"start": 0.0, "middle": 0.5, "end": 1.0}[node.get("text-anchor", "start")]
             left = float(node.get("x", "0")) - share * width
             found.append((left, left + width, float(node.get("y", "0"))))
@@ -260,12 +260,3 @@ def test_numbers_have_one_decimal() -> None:
         placed = re.findall(r' (?:x|y|x1|x2|y1|y2|cx|cy|r|width|height|d)="([^"]*)"', svg)
         assert placed
         assert all(re.fullmatch(r"-?\d+\.\d", one) for value in placed for one in re.findall(r"-?[\d.]+", value))
-    assert (svg_number(-0.04), svg_number(2.25), svg_number(7)) == ("0.0", "2.2", "7.0")
-
-
-@given(st.text(st.characters(categories=("L", "N", "P", "S")), max_size=80), st.floats(30, 400))
-def test_shortened_words_fit(text: str, width: float) -> None:
-    """Words that are cut fit into their room, and begin as the whole does."""
-    cut = shorten_to_width(text, width)
-    assert text_width(cut) <= width
-    assert cut == text or text.startswith(cut.removesuffix("…"))

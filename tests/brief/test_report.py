@@ -15,8 +15,8 @@ from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, Sureness
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import BookId
 from kiwiresearch.text.display import printable
 

@@ -12,10 +12,10 @@ import pytest
 from tests.brief.briefs import AROUND, BOOK, Making, a_claim, bronze_age, entry, nothing, of_words
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement, StatementGroup
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.text.display import printable
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tests.brief.briefs import Making, a_claim
+from dataclasses import replace
 
-from kiwiresearch.brief.citations import paragraphs
+from tests.brief.briefs import Making, a_claim, bronze_age
+
+from kiwiresearch.brief.citations import BriefCitations, paragraphs
 
 
 def pieces(*places: tuple[str, ...]) -> list[list[list[str]]]:
@@ -46,3 +48,13 @@ def test_all_places_must_be_the_same() -> None:
 def test_nothing_is_no_paragraph() -> None:
     """Without sentences there is nothing to cite."""
     assert paragraphs([], {}) == []
+
+
+def test_a_run_is_cited_once() -> None:
+    """Also where the address of each sentence marks other words: the first one is shown, and all quotes are."""
+    make = Making()
+    said = [make.said(text, a_claim("Pass", text, "Use")) for text in ("It is high.", "It is steep.")]
+    citing = BriefCitations(replace(bronze_age(), claims={**bronze_age().claims, **make.claims}))
+    proof = citing.proof_of_run(said)
+    assert [one.words for one in proof.quotations] == ["It is high.", "It is steep."]
+    assert (proof.cites, proof.more, proof.sureness) == (citing.proof(said[0].claims).cites, 0, "")

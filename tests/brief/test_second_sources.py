@@ -10,9 +10,9 @@ import pytest
 from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Statement
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.second_sources import running_text
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.verify.ledger import Ledger
 from kiwiresearch.verify.statements import prove_judgements
 

@@ -121,16 +121,16 @@ import sys
 from tests.crawl.any_book import BOOKS, SETTINGS
 from tests.crawl.conftest import NAMES, SALT
 from tests.crawl.trails import Directions, ShelfArchive, a_shelf_book, settings, steps_of
-from kiwiresearch.crawl.step import row_of
-from kiwiresearch.crawl.walk import Crawl
+from kiwiresearch.crawl.step import step_record
+from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.ids import canonical_json
 
 for strategy in ("priority", "bfs"):
     for embedder in (None, Directions("salt", "road", "mule", "toll", "pass")):
         chosen = settings(max_pages=20, strategy=strategy)
-        crawl = Crawl([a_shelf_book(SALT, NAMES)], "salt road", "toll", chosen, embedder=embedder)
+        crawl = CrawlPlan([a_shelf_book(SALT, NAMES)], "salt road", "toll", chosen, embedder=embedder)
         for step in steps_of(crawl):
-            sys.stdout.write(canonical_json(row_of(step)) + "\\n")
+            sys.stdout.write(canonical_json(step_record(step)) + "\\n")
 """
 
 

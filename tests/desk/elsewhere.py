@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.http_servers import Request, answer, serving
 
 
 @dataclass(slots=True)
@@ -22,29 +22,10 @@ class Elsewhere:
 def elsewhere() -> Iterator[Elsewhere]:
     site = Elsewhere()
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path != "/favicon.ico":  # which browsers ask for when they like
-                site.visited.append(self.path)
-            content = site.pages.get(self.path, "nothing").encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def handle(request: Request) -> None:
+        if request.path != "/favicon.ico":  # which browsers ask for when they like
+            site.visited.append(request.path)
+        answer(request, 200, site.pages.get(request.path, "nothing"), "text/html; charset=utf-8")
 
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, format: str, *values: object) -> None:  # noqa: A002
-            """Nobody needs to read this."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-    site.address = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(handle) as site.address:
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.embed.vector_server import Request, VectorServer, reply, serving_vectors, vector_of, vectors
+from tests.embed.vector_server import VectorServer, reply, serving_vectors, vector_of, vectors
+from tests.http_servers import DRIPS, Handle, Request, badly_packed, closed, endless, nonsense, silent
 
 from kiwiresearch.embed import server as module
 from kiwiresearch.embed.server import ServerEmbedder, embeddings_url
@@ -70,15 +70,6 @@ def test_strange_texts_are_sent_as_text(server: VectorServer) -> None:
     embedder.close()
 
 
-def test_no_proxy_of_the_environment_is_used(server: VectorServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The texts go to the host the user named and to no other."""
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    embedder = ServerEmbedder(server.address, "m")
-    assert embedder.embed(["plum"]).shape == (1, 3)
-    embedder.close()
-
-
 def test_two_servers_have_two_ids() -> None:
     """Vectors of another server or another model never mix."""
     ids = {ServerEmbedder(url, model).id for url in ("http://a", "http://b") for model in ("m", "n")}
@@ -121,33 +112,11 @@ def _item(index: object, *parts: object) -> dict[str, object]:
     return {"index": index, "embedding": list(parts)}
 
 
-def _closed(request: Request, _: object) -> None:
-    request.close_connection = True
-    request.connection.close()
-
-
-def _half(request: Request, _: object) -> None:
-    request.send_response(200)
-    request.send_header("Content-Length", "1000")
-    request.end_headers()
-    request.wfile.write(b'{"data": [')
-    request.wfile.flush()
-    request.close_connection = True
-
-
-def _nonsense(request: Request, _: object) -> None:
-    request.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
-    request.close_connection = True
-
-
 def _bytes(content: bytes, status: int = 200) -> Callable[[Request, dict[str, Any]], None]:
     return lambda request, _: reply(request, content, status)
 
 
 STRANGE: dict[str, Callable[[Request, dict[str, Any]], None]] = {
-    "a closed connection": _closed,
-    "half an answer": _half,
-    "no HTTP": _nonsense,
     "an error of its own": _bytes(b'{"error": "no such model"}', 500),
     "a wrong key": _bytes(b"{}", 401),
     "a redirect elsewhere": lambda request, _: reply(request, b"", 307, Location="http://example.invalid/"),
@@ -206,49 +175,27 @@ def test_wild_numbers_still_make_a_direction(server: VectorServer) -> None:
     embedder.close()
 
 
-def test_an_endless_answer_is_cut(server: VectorServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that never stops sending is left after a limit."""
+FAULTS: dict[str, tuple[Handle, str]] = {
+    "hangs up": (closed, "does not answer: "),
+    "no HTTP": (nonsense, "does not answer: "),
+    "silent": (silent, r"did not answer within 0\.3 s"),
+    "drips headers": (DRIPS["headers"], r"did not answer within 0\.3 s"),
+    "drips": (DRIPS["parts"], r"did not answer within 0\.3 s"),
+    "gzip that is none": (badly_packed, "cannot be asked: "),
+    "endless": (endless, "answers with more than 1 MiB"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_misbehaves_is_left_with_a_sentence(
+    fault: str, server: VectorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is silent, drips, breaks off or never stops does not keep the user waiting for ever."""
     monkeypatch.setattr(module, "MAX_BYTES", 2**20)
-
-    def endless(request: Request, _: object) -> None:
-        request.send_response(200)
-        request.end_headers()
-        for _ in itertools.count():
-            request.wfile.write(b" " * 65_536)
-
-    server.answer = endless
-    embedder = ServerEmbedder(server.address, "m")
-    with pytest.raises(EmbedderError, match="more than 1 MiB"):
-        embedder.embed(["one"])
-    embedder.close()
-
-
-def _waits(server: VectorServer) -> None:
-    server.released.wait(60)
-
-
-def test_a_server_that_says_nothing_is_left(server: VectorServer) -> None:
-    """Waiting ends after the time the user allowed."""
-    server.answer = lambda _request, _body: _waits(server)
-    embedder = ServerEmbedder(server.address, "m", timeout_s=0.2)
-    with pytest.raises(EmbedderError, match=r"within 0\.2 s"):
-        embedder.embed(["one"])
-    embedder.close()
-
-
-def test_a_server_that_drips_is_left(server: VectorServer) -> None:
-    """A byte now and then does not keep the user waiting for ever."""
-
-    def drip(request: Request, _: object) -> None:
-        request.send_response(200)
-        request.end_headers()
-        while not server.released.wait(0.05):
-            request.wfile.write(b" ")
-            request.wfile.flush()
-
-    server.answer = drip
-    embedder = ServerEmbedder(server.address, "m", timeout_s=0.3)
-    with pytest.raises(EmbedderError, match=r"within 0\.3 s"):
+    handle, words = FAULTS[fault]
+    server.answer = lambda request, _: handle(request)
+    embedder = ServerEmbedder(server.address, "m", timeout_s=0.3 if "within" in words else 20.0)
+    with pytest.raises(EmbedderError, match=words):
         embedder.embed(["one"])
     embedder.close()
 
@@ -258,7 +205,7 @@ def test_a_broken_line_is_tried_again(server: VectorServer) -> None:
 
     def first_broken(request: Request, body: dict[str, Any]) -> None:
         server.answer = vectors
-        _closed(request, body)
+        closed(request)
 
     server.answer = first_broken
     embedder = ServerEmbedder(server.address, "m")

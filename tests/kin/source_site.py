@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.http_servers import Handle, Request, answer, serving
 
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, user_agent
 from kiwiresearch.kin.sources.plugin import Plugin
@@ -17,8 +17,6 @@ from kiwiresearch.kin.sources.politeness import Clock, PluginMemory, TransientMe
 from kiwiresearch.kin.sources.registry import read_plugin
 from kiwiresearch.kin.sources.transport import Transport
 
-Request = BaseHTTPRequestHandler
-Handle = Callable[[Request], None]
 START = 1_800_000_000.0
 
 
@@ -66,51 +64,13 @@ class Site:
         return [one.at - START for one in self.arrivals]
 
     def __call__(self, request: Request) -> None:
-        size = int(request.headers.get("Content-Length") or 0)
-        body = request.rfile.read(size).decode() if size else ""
-        self.arrivals.append(Arrival(request.path, self.time.now_s, dict(request.headers.items()), body))
+        headers = dict(request.headers.items())
+        self.arrivals.append(Arrival(request.path, self.time.now_s, headers, request.body.decode()))
         handle = self.pages.get(urlsplit(request.path).path)
         if handle is None:
             answer(request, 404, "nothing here")
         else:
             handle(request)
-
-
-def answer(request: Request, status: int, body: str | bytes, **headers: str) -> None:
-    content = body.encode() if isinstance(body, str) else body
-    request.send_response(status)
-    told = {"Content_Type": "text/html; charset=utf-8", "Content_Length": str(len(content))} | headers
-    for name, value in told.items():
-        request.send_header(name.replace("_", "-"), value)
-    request.end_headers()
-    request.wfile.write(content)
-
-
-@contextlib.contextmanager
-def serving(handle: Handle) -> Iterator[str]:
-    """The address of a server on loopback that answers every request with `handle`."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            with contextlib.suppress(ConnectionError):
-                handle(self)
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing on the terminal."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @contextlib.contextmanager

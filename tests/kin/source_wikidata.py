@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
 import pyoxigraph
-from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
+from tests.http_servers import Request, answer
+from tests.kin.source_site import Site, a_site, at, gate_to
 
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, WikidataSource

@@ -293,7 +293,7 @@ def test_ways_from_one_person_are_looked_for_once(monkeypatch: pytest.MonkeyPatc
 
     tree = a_family()
     told = {one: kinship(tree, "gwen", one).words for one in tree.persons}
-    monkeypatch.setattr("kiwiresearch.kin.kinship.arrivals", counted)
+    monkeypatch.setattr("kiwiresearch.kin.kinship.predecessors_from", counted)
     family = KinshipFinder(tree)
     assert {one: family.describe("gwen", one) for one in tree.persons} == told
     assert any(words.startswith("tied over") for words in told.values())

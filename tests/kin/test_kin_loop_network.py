@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.http_servers import answer
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, write_family
-from tests.kin.source_site import answer, at, gate_to
+from tests.kin.source_site import at, gate_to
 from tests.kin.source_wikidata import Facts, endpoint_of
 
 from kiwiresearch.kin.sources.registry import load_plugins

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kin.families import Making, vale_family
 
+from kiwiresearch.document.svg import FAMILY_FONT, is_rtl
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.report.descendants import descendants, descendants_layout
 from kiwiresearch.kin.report.drawing import (
@@ -18,11 +19,7 @@ from kiwiresearch.kin.report.drawing import (
     BOX_WIDTH,
     PADDING,
     Layout,
-    is_rtl,
-    shortened,
     svg_file,
-    text_width,
-    wrapped,
 )
 from kiwiresearch.kin.report.pedigree import pedigree, pedigree_layout
 from kiwiresearch.kin.tree import Sex, Tree
@@ -130,16 +127,6 @@ def test_names_never_become_markup(family: tuple[Tree, str]) -> None:
             assert tags <= {"svg", "title", "desc", "path", "text", "a", "rect", "g"}
             assert not any("onload" in key for node in read(svg).iter() for key in node.attrib)
             read(svg_file(svg))
-
-
-@given(st.text(max_size=80), st.floats(40, 300))
-def test_words_fit_their_lines(text: str, width: float) -> None:
-    """Words are wrapped and shortened until they are no wider than their box."""
-    plain = " ".join(text.split())
-    assert text_width(shortened(plain, width, 13), 13) <= max(width, text_width("…", 13))
-    lines = wrapped(plain, width, 13)
-    assert len(lines) <= 2
-    assert all(text_width(line, 13) <= max(width, text_width("…", 13)) for line in lines)
 
 
 def test_a_picture_can_be_read_without_eyes() -> None:
@@ -265,5 +252,5 @@ def test_boxes_hold_their_words() -> None:
     make.tie("parent_of", other, one)
     for node in read(pedigree(make.tree(), one, {})).iter(f"{SVG}text"):
         if node.get("class") != "head":
-            assert text_width(node.text or "", float(node.get("font-size", "0"))) <= BOX_WIDTH - 2 * PADDING
+            assert FAMILY_FONT.width(node.text or "", float(node.get("font-size", "0"))) <= BOX_WIDTH - 2 * PADDING
             assert 0 < float(node.get("y", "0")) < BOX_HEIGHT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from email.utils import formatdate
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kin.source_site import START, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
+from tests.http_servers import DRIPS, Handle, Request, answer, endless, nonsense
+from tests.kin.source_site import START, Site, a_site, at, gate_to, memorial, plugin_in
 
 from kiwiresearch.errors import SourceError, SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, Secret
@@ -382,58 +382,33 @@ def test_place_named_for_one_plugin_is_no_other_plugins(stones: Plugin, site: Si
     assert site.arrivals == []
 
 
-def test_answer_that_is_too_large_is_cut_off(stones: Plugin, site: Site) -> None:
-    """More than the bound is an error that names the source, also where it comes compressed."""
-    site.page("/memorial/1", b"x" * 300_000)
+FAULTS: dict[str, tuple[Handle, str]] = {
+    "drips": (DRIPS["headers"], r"was not done after 0\.5 seconds"),
+    "no HTTP": (nonsense, r"does not answer \(RemoteProtocolError\)"),
+    "endless": (endless, "is larger than"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_host_that_misbehaves_is_given_up(stones: Plugin, site: Site, fault: str) -> None:
+    """A host that drips, never stops or speaks no HTTP is an error with a remedy that names the source."""
+    handle, words = FAULTS[fault]
+    site.pages["/memorial/1"] = handle
     plugin = at(stones, site.address)
-    with pytest.raises(SourceUnreachable, match="larger than"):
-        ask(gate_to(site, plugin, max_bytes=100_000), plugin)
-
-
-def test_slow_host_is_given_up(stones: Plugin, site: Site) -> None:
-    """A host that sends a header now and then and never ends is cut off at the time limit."""
-    done = threading.Event()
-
-    def drip(request: Request) -> None:
-        request.wfile.write(b"HTTP/1.0 200 OK\r\n")
-        while not done.wait(0.05):
-            request.wfile.write(b"X-More: 1\r\n")
-            request.wfile.flush()
-
-    site.pages["/memorial/1"] = drip
-    plugin = at(stones, site.address)
-    try:
-        with pytest.raises(SourceUnreachable, match=r"not done after 0\.5 seconds"):
-            ask(gate_to(site, plugin, timeout_s=0.5), plugin)
-    finally:
-        done.set()
-
-
-def test_host_that_breaks_off_or_is_gone_is_told(stones: Plugin, site: Site) -> None:
-    """A dead port and a broken answer are errors with a remedy, not tracebacks."""
-    plugin = at(stones, site.address)
-
-    def broken(request: Request) -> None:
-        request.wfile.write(b"no http at all\r\n\r\n")
-
-    site.pages["/memorial/1"] = broken
-    with pytest.raises(SourceUnreachable) as told:
-        ask(gate_to(site, plugin), plugin)
+    timeout_s = 0.5 if fault == "drips" else 20.0
+    with pytest.raises(SourceUnreachable, match=words) as told:
+        ask(gate_to(site, plugin, timeout_s=timeout_s, max_bytes=100_000), plugin)
     assert told.value.remedy
+
+
+def test_host_that_is_gone_is_told(stones: Plugin, site: Site) -> None:
+    """A dead port is an error, not a traceback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         dead = Site(site.time, address=f"http://127.0.0.1:{probe.getsockname()[1]}")
     gone = at(stones, dead.address)
     with pytest.raises(SourceError):
         ask(gate_to(dead, gone), gone)
-
-
-def test_proxies_of_the_environment_are_not_used(stones: Plugin, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program talks to the host itself, whatever proxy the environment names."""
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    plugin = at(stones, site.address)
-    assert b"Ada" in ask(gate_to(site, plugin), plugin)
 
 
 def test_what_is_remembered_may_be_nonsense(stones: Plugin, site: Site) -> None:

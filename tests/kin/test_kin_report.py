@@ -27,10 +27,8 @@ from kiwiresearch.kin.report.family_case import (
     Stop,
     disagreement_from,
 )
-from kiwiresearch.kin.report.markdown import markdown
-from kiwiresearch.kin.report.page import page, style
 from kiwiresearch.kin.report.proof import support_for
-from kiwiresearch.kin.report.report import report
+from kiwiresearch.kin.report.report import family_markdown, family_page, report, style
 from kiwiresearch.kin.tree import Person, Tree
 
 VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
@@ -91,7 +89,7 @@ def checked(text: str) -> Markup:
 
 def written(case: FamilyCase) -> tuple[str, str]:
     document = report(case)
-    return markdown(document), page(document)
+    return family_markdown(document), family_page(document)
 
 
 def hostile(case: FamilyCase, bad: str) -> FamilyCase:
@@ -365,9 +363,9 @@ def test_children_stand_with_their_parents_in_the_order_of_the_source() -> None:
 def test_the_same_case_gives_the_same_bytes() -> None:
     """Neither the order of a mapping nor the seed of hashes changes a byte."""
     code = (
-        "from tests.kin.families import vale_family\nfrom kiwiresearch.kin.report.report import report\n"
-        "from kiwiresearch.kin.report.page import page\nfrom kiwiresearch.kin.report.markdown import markdown\n"
-        "import hashlib\nd = report(vale_family())\nprint(hashlib.sha256((markdown(d) + page(d)).encode()).hexdigest())"
+        "import hashlib\nfrom tests.kin.families import vale_family\n"
+        "from kiwiresearch.kin.report.report import family_markdown, family_page, report\nd = report(vale_family())\n"
+        "print(hashlib.sha256((family_markdown(d) + family_page(d)).encode()).hexdigest())"
     )
     root = Path(__file__).parent.parent.parent
     seen = set()

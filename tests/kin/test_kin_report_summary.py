@@ -10,8 +10,7 @@ from tests.kin.families import Making, vale_family
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.report.by_model import fault_of, summary_prompt, write_summary
 from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, RankedValue
-from kiwiresearch.kin.report.page import page
-from kiwiresearch.kin.report.report import report
+from kiwiresearch.kin.report.report import family_page, report
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 from kiwiresearch.llm.scripted import ScriptedModel
 
@@ -160,7 +159,7 @@ def test_a_model_words_what_it_is_given() -> None:
     assert found.said[3] == SummarySentence(
         text, (*rules[3].rests_on, *rules[4].rests_on), found.said[3].people, "model"
     )
-    assert "in the words of a model" in page(report(case, found.said))
+    assert "in the words of a model" in family_page(report(case, found.said))
 
 
 def test_what_a_model_invents_is_dropped() -> None:

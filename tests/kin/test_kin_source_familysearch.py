@@ -12,8 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from tests.http_servers import Request, answer
 from tests.kin.source_gedcomx import RECORD
-from tests.kin.source_site import Request, Site, a_site, answer, at, gate_to
+from tests.kin.source_site import Site, a_site, at, gate_to
 
 from kiwiresearch.cases.sources import OpenSources, Switches, open_case_sources, open_gate, set_plugin
 from kiwiresearch.errors import BadUsage, PageNotFound, SourceRefused, SourceUnreachable

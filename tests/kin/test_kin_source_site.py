@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kin.source_site import SITE_PLUGIN, Request, Site, a_site, answer, at, gate_to, memorial, plugin_in
+from tests.http_servers import Request, answer
+from tests.kin.source_site import SITE_PLUGIN, Site, a_site, at, gate_to, memorial, plugin_in
 
 from kiwiresearch.errors import BadUsage, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.factory import open_sources

@@ -7,10 +7,11 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Request = BaseHTTPRequestHandler
+from tests.http_servers import Request, answer
+from tests.http_servers import serving as serving_http
+
 Handle = Callable[["Talk"], None]
 
 
@@ -29,14 +30,7 @@ class Talk:
 
     def send(self, status: int, content: str | bytes, kind: str = "application/json", **headers: str) -> None:
         """A whole answer."""
-        data = content.encode() if isinstance(content, str) else content
-        self.request.send_response(status)
-        self.request.send_header("Content-Type", kind)
-        self.request.send_header("Content-Length", str(len(data)))
-        for name, value in headers.items():
-            self.request.send_header(name.replace("_", "-"), value)
-        self.request.end_headers()
-        self.write(data)
+        answer(self.request, status, content, kind, **headers)
 
     def begin(self, kind: str = "text/event-stream") -> None:
         """The head of an answer that ends when the connection does."""
@@ -93,41 +87,20 @@ def serving(chat: Handle, others: Mapping[str, Any] | None = None, *, closed: Co
     gone = threading.Event()
     told = Told("")
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    def handle(request: Request) -> None:
+        body = json.loads(request.body or b"{}")
+        told.asked.append((request.path, body))
+        talk = Talk(request, body, gone)
+        request.close_connection = True
+        if request.path.endswith("/chat/completions"):
+            chat(talk)
+        elif request.path in known:
+            talk.send(200, json.dumps(known[request.path]))
+        else:
+            talk.send(403 if request.path in closed else 404, '{"error":{"message":"File Not Found"}}')
 
-        def do_GET(self) -> None:
-            self._answer({})
-
-        def do_POST(self) -> None:
-            content = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            self._answer(json.loads(content))
-
-        def _answer(self, body: dict[str, Any]) -> None:
-            told.asked.append((self.path, body))
-            talk = Talk(self, body, gone)
-            with contextlib.suppress(ConnectionError):
-                if self.path.endswith("/chat/completions"):
-                    chat(talk)
-                elif self.path in known:
-                    talk.send(200, json.dumps(known[self.path]))
-                else:
-                    talk.send(403 if self.path in closed else 404, '{"error":{"message":"File Not Found"}}')
-            self.close_connection = True
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing on the terminal."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        told.address = f"http://127.0.0.1:{server.server_address[1]}"
+    with serving_http(handle) as told.address:
         try:
             yield told
         finally:
             gone.set()
-            server.shutdown()
-            thread.join()

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.http_servers import DRIPS, silent
 from tests.llm.servers import Handle, Talk, event, serving, whole
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
@@ -26,20 +27,6 @@ def asking(chat: Handle, patience: Patience = QUICK) -> Iterator[ChatModel]:
         yield model
 
 
-def drip(talk: Talk) -> None:
-    """A byte now and then, for ever: no single wait is long."""
-    talk.begin()
-    while not talk.gone.wait(0.02):
-        talk.write(b": still here\n")
-
-
-def drip_head(talk: Talk) -> None:
-    """The same before the reply has even begun."""
-    talk.write(b"HTTP/1.1 200 OK\r\n")
-    while not talk.gone.wait(0.02):
-        talk.write(b"X-More: x\r\n")
-
-
 def think_for_ever(talk: Talk) -> None:
     talk.begin()
     number = 0
@@ -49,7 +36,9 @@ def think_for_ever(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    "chat", [lambda talk: talk.hang(), drip, drip_head, think_for_ever], ids=["silent", "drips", "drips head", "thinks"]
+    "chat",
+    [lambda talk: silent(talk.request), lambda talk: DRIPS["headers"](talk.request), think_for_ever],
+    ids=["silent", "drips", "thinks"],
 )
 def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
     """One limit holds for the whole call, whatever the server does in the meantime."""
@@ -301,16 +290,6 @@ def test_a_redirect_is_refused(status: int) -> None:
             model.chat(HELLO)
         assert other.asked == []
     assert repr(place) in told.value.message
-
-
-def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would be a host the user did not name."""
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with asking(lambda talk: talk.say("Fine.")) as model:
-        assert model.chat(HELLO).text == "Fine."
 
 
 def test_a_wrong_key_is_told() -> None:

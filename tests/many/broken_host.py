@@ -6,10 +6,10 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.http_servers import Request, answer, serving
 from tests.many.hosts_running import a_desk
 
 from kiwiresearch.workspace.shared_books import OwnBooks
@@ -35,8 +35,7 @@ class BrokenHost:
     def announce(self, store_of_desk: Any) -> None:
         store_of_desk.hosts.announce(self.name, self.url, self.books.sheets())
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        body = handler.rfile.read(int(handler.headers["content-length"]))
+    def answer(self, handler: Request) -> None:
         is_knock = handler.path.endswith(PING)
         self.asked += not is_knock
         fault = self.fault if self.asked > self.good else ""
@@ -45,11 +44,9 @@ class BrokenHost:
         if fault in ("hangs", "hangs up") or (fault == "lies" and is_knock):  # a knock asks nothing to lie about
             handler.close_connection = True
             return
-        told = b"".join(self._told(handler.path.rpartition("/")[2], body, fault))
-        handler.send_response(403 if fault == "refuses" else 200)
-        handler.send_header("Content-Length", str(len(told) + (100 if fault == "cuts off" else 0)))
-        handler.end_headers()
-        handler.wfile.write(told)
+        told = b"".join(self._told(handler.path.rpartition("/")[2], handler.body, fault))
+        size = len(told) + (100 if fault == "cuts off" else 0)
+        answer(handler, 403 if fault == "refuses" else 200, told, Content_Length=str(size))
         if fault == "cuts off":
             handler.close_connection = True
 
@@ -72,26 +69,11 @@ def a_broken_host(home: Path, store: str, name: str, *books: Path) -> Iterator[B
     desk = a_desk(home, store, *books)
     host = BrokenHost(name, OwnBooks(desk, desk.shelf_file.books()))
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            host.answer(self)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.3", 0), Handler) as server:
-        server.daemon_threads = True
-        host.url = f"http://127.0.0.3:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(host.answer, "127.0.0.3") as host.url:
         host.announce(store_of(desk))
         try:
             yield host
         finally:
             host.over.set()
-            server.shutdown()
-            thread.join()
             host.books.close()
             store_of(desk).hosts.leave(name)

@@ -49,8 +49,8 @@ GEDCOM = (
 )
 TWO_STEPS = """
 import json, sys
-from kiwiresearch.cli.kin import a_case
-with a_case("edmund-wendover", writing=True, books=[]) as case:
+from kiwiresearch.cli.kin import opened_case
+with opened_case("edmund-wendover", writing=True, books=[]) as case:
     steps = case.steps()
     for _ in range(2):
         print(json.dumps({"event": next(steps).what}), flush=True)

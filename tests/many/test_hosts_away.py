@@ -378,7 +378,7 @@ def test_who_knocks_keeps_nobody_from_announcing(
         knocked.set()
         going_on.wait(60)
 
-    monkeypatch.setattr(neighbours.OtherHosts, "knock", waits)
+    monkeypatch.setattr(neighbours.OtherHosts, "retry_failed", waits)
     monkeypatch.setattr(hosts, "ANNOUNCE_EVERY_S", 0.02)
     with a_host(tmp_path, f"sqlite:///{tmp_path / 'store.sqlite'}", "patient", sample_zim) as host:
         try:

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from tests.brief.briefs import BOOK, a_claim, bronze_age, jdn, nothing, of_words
 from tests.research.exported_runs import GRAPH_FORMATS, a_read_run, noted
 
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.export.exporter import FORMATS, export
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, read_notes, set_gone

@@ -199,12 +199,13 @@ def test_no_process_outlives_its_server(
     """When a server is killed, its processes end by themselves, and the next server goes on at once where they were."""
     program = (
         "import sys, threading\n"
-        "from kiwiresearch.workspace.workspace import open_desk\n"
-        "from kiwiresearch.jobs.job import JobWish\n"
-        "from kiwiresearch.jobs.queue import Jobs\n"
-        "desk = open_desk()\n"
-        "jobs = Jobs(desk, shelf_of(desk, [sys.argv[1]]).books, now=str)\n"
-        f"job = jobs.start(JobWish({TOPIC!r}, max_pages=6))\n"
+        "from kiwiresearch.workspace.workspace import open_workspace\n"
+        "from kiwiresearch.jobs.job import ResearchRequest\n"
+        "from kiwiresearch.jobs.queue import JobQueue\n"
+        "from kiwiresearch.workspace.shelf import shelf_of\n"
+        "desk = open_workspace()\n"
+        "jobs = JobQueue(desk, shelf_of(desk, [sys.argv[1]]).books, now=str)\n"
+        f"job = jobs.start(ResearchRequest({TOPIC!r}, max_pages=6))\n"
         "told = threading.Event()\n"
         "with jobs.listening(told.set):\n"
         "    while jobs.pid(job.id) is None: told.wait(); told.clear()\n"
@@ -391,7 +392,7 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         for user in ("ada", "bob") * 3:
             jobs.start(a_wish(), user=user)
-        monkeypatch.setattr("kiwiresearch.jobs.assignment.may_begin", nobody)
+        monkeypatch.setattr("kiwiresearch.jobs.assignment.may_start_job", nobody)
         assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.assignment.eligibility()) is None
     assert sorted(asked) == ["ada", "bob"]
 

@@ -74,8 +74,8 @@ SHORT_OF_ROOM = """
 import resource, sys
 from pathlib import Path
 from kiwiresearch.errors import CannotWrite
-from kiwiresearch.runs.journal import Part
-part = Part(Path(sys.argv[1]))
+from kiwiresearch.runs.journal import GrowingFile
+part = GrowingFile(Path(sys.argv[1]))
 part.append(b"first\\n")
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 try:

@@ -18,15 +18,15 @@ DRIVER = """
 import json, os, shutil, signal, sys
 from pathlib import Path
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.research import journal, manifest, part, run_folder, work
-from kiwiresearch.runs.writer import RunFolder
-from kiwiresearch.runs.folder import added
+from kiwiresearch.runs import folder as folder_module, journal, writer
+from kiwiresearch.runs.writer import RunWriter
+from kiwiresearch.runs.folder import append_lines
 
-WATCHED = {module.__file__ for module in (journal, manifest, part, run_folder, work)}
+WATCHED = {module.__file__ for module in (folder_module, journal, writer)}
 TOP, STEPS = Path(sys.argv[1]), 5
 
 def run(path, at_work=lambda: None):
-    with RunFolder.open(path, "f1", "Stone") as folder:
+    with RunWriter.open(path, "f1", "Stone") as folder:
         begun = folder.state
         if begun == "finished":
             return begun
@@ -35,7 +35,7 @@ def run(path, at_work=lambda: None):
             line = json.dumps({"page": number, "text": "stone " * number}).encode() + b"\\n"
             if number != 3:
                 said = line * (number % 3)  # a page may say nothing, or more than one thing
-                sizes = added("corpus", folder.corpus, line) | added("claims", folder.claims, said)
+                sizes = append_lines("corpus", folder.corpus, line) | append_lines("claims", folder.claims, said)
                 folder.journal.append({"n": number} | sizes)
             else:
                 folder.journal.append({"n": number})

@@ -18,10 +18,10 @@ MANY = 300
 COUNTED = """
 import sys
 from pathlib import Path
-from kiwiresearch.runs.run import FinishedRuns
+from kiwiresearch.runs.run import Runs
 
 folder = Path(sys.argv[1])
-lists = FinishedRuns(folder)
+lists = Runs(folder)
 counts = {"open": 0, "os.scandir": 0}
 
 def count(event, args):

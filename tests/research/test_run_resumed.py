@@ -34,7 +34,7 @@ from pathlib import Path
 from kiwiresearch.cli.start import run
 from kiwiresearch.search import open_book
 from kiwiresearch.runs.journal import Journal
-from kiwiresearch.runs.journal import Part
+from kiwiresearch.runs.journal import GrowingFile
 
 TOP, BOOK, PAGES, POINTS = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
@@ -49,7 +49,7 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
 killer, reads = Killer(), []
-write, read = Part._write, open_book.open_page
+write, read = GrowingFile._write, open_book.open_page
 
 def torn(part, line):
     killer.moment()
@@ -67,7 +67,7 @@ def watch(event, arguments):
     if killer.at >= 0 and (event in CHANGES or is_written) and str(TOP) in str(arguments[0]):
         killer.moment()
 
-Part._write, open_book.open_page = torn, counted
+GrowingFile._write, open_book.open_page = torn, counted
 sys.addaudithook(watch)
 
 def files(out):

@@ -213,9 +213,9 @@ def test_who_stops_half_way_leaves_no_process(books: tuple[SnapshotPlace, Snapsh
 KILLED = """
 import multiprocessing, sys
 from pathlib import Path
-from kiwiresearch.diff.snapshots import Place, diff
+from kiwiresearch.diff.snapshots import SnapshotPlace, diff_snapshots
 if __name__ == "__main__":
-    changes = diff(*(Place(Path(name)) for name in sys.argv[1:]), workers=2)
+    changes = diff_snapshots(*(SnapshotPlace(Path(name)) for name in sys.argv[1:]), workers=2)
     next(changes)
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
     sys.stdin.read()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search.title_child import main
+from kiwiresearch.search.title_build import main
 from kiwiresearch.system import RUNNING, FileLock
 from kiwiresearch.workspace import search_aids
 from kiwiresearch.workspace.search_aids import TitleIndexes
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_costs_the_index_only(
 def test_the_process_beside_the_work_builds_the_index(archive: LibzimArchive, indexes: TitleIndexes) -> None:
     """Given a book and a folder it leaves the whole index there, and says nothing."""
     folder = indexes.file(archive).parent
-    command = [sys.executable, "-P", "-m", "kiwiresearch.search.title_child", archive.book.source, str(folder)]
+    command = [sys.executable, "-P", "-m", "kiwiresearch.search.title_build", archive.book.source, str(folder)]
     done = subprocess.run(command, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert indexes.build(archive).state == "kept"

@@ -28,13 +28,13 @@ from kiwiresearch.brief.brief import (
     brief_from_record,
 )
 from kiwiresearch.brief.brief import record_of as brief_record
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
 from kiwiresearch.claims.conflicts.compare import compare_texts
 from kiwiresearch.claims.page_claims import claims_of_page
 from kiwiresearch.claims.proposals import complete_claim
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.evidence import ground as quote_of
 from kiwiresearch.ids import canonical_json

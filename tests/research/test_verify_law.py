@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.research.proved_runs import a_finished_run, changed, forged, told
 
 from kiwiresearch.brief.brief import brief_from_record
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.claims.claim import claim_from_record, claim_record
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.shelf import shelf_of

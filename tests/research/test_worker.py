@@ -44,9 +44,9 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 DYING = """
 import sys
 from pathlib import Path
-from kiwiresearch.jobs.leases import WorkerLife
+from kiwiresearch.jobs.leases import WorkerLock
 
-life = WorkerLife(Path(sys.argv[1]))
+life = WorkerLock(Path(sys.argv[1]))
 print(life.name, flush=True)
 sys.stdin.read()
 """
@@ -181,7 +181,7 @@ def test_what_passes_by_itself_fails_no_job(
         raise problem
 
     heard = Heard()
-    monkeypatch.setattr(child, "do", refused)
+    monkeypatch.setattr(child, "do_order", refused)
     child._end(an_order(tmp_path, sample_zim, 1), threading.Event(), heard)  # type: ignore[arg-type]
     assert heard.events == [{"event": "away", "problem": "x"}]
 

@@ -49,7 +49,7 @@ for me in range(number):
         os.close(starting)
         os.read(waiting, 1)
         try:
-            store = open_store(url, keeps_all=True, clock=time.time)
+            store = open_store(url, is_primary=True, clock=time.time)
             exec(code)
         except BaseException:
             traceback.print_exc()

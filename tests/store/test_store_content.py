@@ -221,7 +221,7 @@ MUCH = """
 import resource, sys, time
 from pathlib import Path
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], keeps_all=True, clock=time.time) as store:
+with open_store(sys.argv[1], is_primary=True, clock=time.time) as store:
     store.files.put("", "warm-1", {"x": b"x" * 2**21})
     list(store.files.pieces("warm-1", "x"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -248,7 +248,7 @@ FULL = """
 import os, resource, sys, time
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.store.store import open_store
-with open_store(sys.argv[1], keeps_all=True, clock=time.time) as store:
+with open_store(sys.argv[1], is_primary=True, clock=time.time) as store:
     resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
     try:
         store.files.put("", "large-1", {"small": b"x", "z": os.urandom(2_000_000)})

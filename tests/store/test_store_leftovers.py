@@ -27,7 +27,7 @@ class Files(Mapping):
     def __len__(self):
         return 2
 
-store = open_store(sys.argv[1], keeps_all=True, clock=time.time)
+store = open_store(sys.argv[1], is_primary=True, clock=time.time)
 job = store.jobs.claim("killed", ["research"], lease_s=60.0)
 store.files.put(job.holder, job.id, Files())
 """

@@ -100,7 +100,7 @@ def test_a_new_store_is_there_for_the_next_who_opens_it(store_url: str) -> None:
     with opened(store_url) as store:
         store.jobs.add("galaxy", "research", {"topic": "Galaxy"})
         assert (store.is_primary, store.is_shared) == (True, store_url.startswith("postgresql"))
-    with opened(store_url, keeps_all=False) as store:
+    with opened(store_url, is_primary=False) as store:
         assert [job.id for job in store.jobs.all()] == ["galaxy-1"]
         assert not store.is_primary
 
@@ -215,7 +215,7 @@ from kiwiresearch.store.store import open_store
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 for url in sys.argv[1:]:
     try:
-        with open_store(url, keeps_all=True, clock=time.time) as store:
+        with open_store(url, is_primary=True, clock=time.time) as store:
             store.jobs.add("x", "research", {})
     except KiwiError as problem:
         print(type(problem).__name__)

@@ -83,7 +83,7 @@ def test_many_writers_at_once_lose_nothing(store_url: str) -> None:
 HOLDING = """
 import sys, time
 from kiwiresearch.store.store import open_store
-store = open_store(sys.argv[1], keeps_all=True, clock=time.time)
+store = open_store(sys.argv[1], is_primary=True, clock=time.time)
 job = store.jobs.claim("dies", ["research"], lease_s=float(sys.argv[2]))
 store.parts.append(job.holder, job.id, {"steps": (0, b"one\\n")})
 with store._database.writing() as connection:

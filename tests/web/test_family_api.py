@@ -190,7 +190,7 @@ def test_no_file_that_is_none(there: Families, client: httpx2.Client, monkeypatc
     assert client.post(url, content=b"", headers=A_FILE).status_code == 400
     assert client.post(url, json={}).status_code == 415
     assert client.post(f"/api/family/{'0' * 12}/import", content=GEDCOM, headers=A_FILE).status_code == 404
-    monkeypatch.setattr(family_files, "LARGEST", 1_000_000)
+    monkeypatch.setattr(family_files, "MAX_FILE_BYTES", 1_000_000)
     parts = (b"0 HEAD\n" + b"x" * 65_536 for _ in range(20))
     large = client.post(url, content=parts, headers=A_FILE)
     assert (large.status_code, large.headers["content-type"]) == (413, "application/problem+json")

@@ -91,7 +91,7 @@ def test_a_job_that_makes_no_sense_is_refused(client: httpx2.Client, body: dict[
 def test_a_damaged_job_is_told_and_removed(client: httpx2.Client, place: Path) -> None:
     """It is listed for programs and on the desk with what is wrong and what to do; resuming it says so again."""
     [file] = place.rglob("store.sqlite")
-    with opened(f"sqlite:///{file}", keeps_all=False) as store:
+    with opened(f"sqlite:///{file}", is_primary=False) as store:
         assert store.jobs.put(JobRow("torn-1", "research", {}, state="failed", turn=1_000))
     jobs = {job["id"]: job for job in client.get("/api/research").json()["jobs"]}
     job = jobs["torn-1"]

@@ -184,4 +184,4 @@ def test_nothing_changes_where_users_are_off(room: ServerContext, client: httpx2
         assert client.get(path).status_code == 404
     app = make_app(room_with(room, ServeSettings(users=False)))
     names = {getattr(layer.cls, "__name__", "") for layer in app.user_middleware}
-    assert not names & {"UsersOnly", "Recorded"}
+    assert not names & {"UserCheck", "AuditRecorder"}

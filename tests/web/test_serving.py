@@ -35,8 +35,9 @@ from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.routing import Route
 from kiwiresearch.cli.options import say
-from kiwiresearch.workspace.workspace import open_desk
-from kiwiresearch.web import serving
+from kiwiresearch.workspace.workspace import open_workspace
+from kiwiresearch.web import server
+from kiwiresearch.workspace.shelf import shelf_of
 
 async def endless():
     yield {"event": "citations", "data": "{}"}
@@ -56,10 +57,10 @@ def of(events):
         return EventSourceResponse(events(), sep="\\n")
     return Starlette(routes=[Route("/{name}", stream)])
 
-desk = serving.with_options(open_desk(), {"serve.port": ("port", 0)})
+desk = server.with_options(open_workspace(), {"serve.port": ("port", 0)})
 mounts = {"/endless": of(endless), "/told": of(told), "/stuck": of(stuck)}
 grace_s = float(sys.argv[1])
-sys.exit(serving.serve(desk, shelf_of(desk), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
+sys.exit(server.serve(desk, shelf_of(desk), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
 """
 
 FIRST = b"event: citations\ndata: {}\n\n"

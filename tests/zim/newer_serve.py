@@ -1,18 +1,15 @@
-"""Servers on loopback: one that answers as kiwix-serve 3.7 does, and a frame for strange ones."""
+"""A server on loopback that answers as kiwix-serve 3.7 does."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
-Handle = Callable[[BaseHTTPRequestHandler], None]
+from tests.http_servers import Request, answer
 
 UUID = "0b5e8f4c-3f6d-4a3b-9a55-2d8f6f1f7a10"
 
@@ -59,54 +56,6 @@ RSS = """<?xml version="1.0" encoding="UTF-8"?>
 </channel></rss>"""
 
 
-@contextlib.contextmanager
-def serving(handle: Handle) -> Iterator[str]:
-    """The address of a server on loopback that answers every request with `handle`."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            with contextlib.suppress(ConnectionError):
-                handle(self)
-
-        def do_HEAD(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing on the terminal."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def answer(
-    request: BaseHTTPRequestHandler,
-    status: int,
-    body: str | bytes,
-    kind: str = "text/html",
-    **headers: str,
-) -> None:
-    content = body.encode() if isinstance(body, str) else body
-    request.send_response(status)
-    request.send_header("Content-Type", kind)
-    request.send_header("Content-Length", str(len(content)))
-    for name, value in headers.items():
-        request.send_header(name.replace("_", "-"), value)
-    request.end_headers()
-    if request.command != "HEAD":
-        request.wfile.write(content)
-
-
 @dataclass
 class NewerServe:
     """One book, served below a root: pages at /content/NAME, and redirects of /raw lead there too.
@@ -124,7 +73,7 @@ class NewerServe:
     searches: bool = True
     asked: list[str] = field(default_factory=list)
 
-    def __call__(self, request: BaseHTTPRequestHandler) -> None:
+    def __call__(self, request: Request) -> None:
         self.asked.append(request.path)
         address = urlsplit(request.path)
         path = address.path
@@ -144,7 +93,7 @@ class NewerServe:
         else:
             answer(request, 404, "<html><title>Not Found</title></html>")
 
-    def _catalogue(self, request: BaseHTTPRequestHandler, start: int) -> None:
+    def _catalogue(self, request: Request, start: int) -> None:
         entry = ENTRY.format(
             uuid=UUID,
             title=escape(self.title),
@@ -160,7 +109,7 @@ class NewerServe:
             "application/atom+xml",
         )
 
-    def _page(self, request: BaseHTTPRequestHandler, path: str) -> None:
+    def _page(self, request: Request, path: str) -> None:
         if path in self.redirects:
             place = f"{self.root}/content/{quote(self.name)}/{quote(self.redirects[path])}"
             answer(request, 302, "", Location=place)
@@ -169,7 +118,7 @@ class NewerServe:
         else:
             answer(request, 404, "<html><title>Content not found</title></html>")
 
-    def _search(self, request: BaseHTTPRequestHandler, query: Mapping[str, str]) -> None:
+    def _search(self, request: Request, query: Mapping[str, str]) -> None:
         words = query.get("pattern", "").casefold().split()
         if not self.searches or not words or query.get("books.id") != UUID:
             answer(request, 400, MALFORMED_ERROR, "application/xml")
@@ -186,7 +135,7 @@ class NewerServe:
         )
         answer(request, 200, RSS.format(total=len(hits), items=items), "application/rss+xml")
 
-    def _suggest(self, request: BaseHTTPRequestHandler, query: Mapping[str, str]) -> None:
+    def _suggest(self, request: Request, query: Mapping[str, str]) -> None:
         term = query.get("term", "").casefold()
         rows = [
             {"value": escape(title), "label": f"<b>{escape(title)}</b>", "kind": "path", "path": p}

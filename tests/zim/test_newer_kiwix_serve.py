@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import httpx2
 import pytest
-from tests.zim.newer_serve import UUID, NewerServe, answer, serving
+from tests.http_servers import Request, answer, serving
+from tests.zim.newer_serve import UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
 from kiwiresearch.zim.integrity import Verdicts
@@ -101,7 +101,7 @@ def test_redirects_out_of_the_book_are_not_followed(newer: NewerServe) -> None:
     other = NewerServe(PAGES)
     with serving(other) as elsewhere:
 
-        def leading_away(request: BaseHTTPRequestHandler) -> None:
+        def leading_away(request: Request) -> None:
             if request.path.endswith("/Out"):
                 answer(request, 302, "", Location=f"{elsewhere}/kiwix/content/other_book/Sky")
             else:

@@ -7,12 +7,12 @@ import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from tests.http_servers import Request, answer, serving
 from tests.zim.films import LARGE, SIZES, SMALL, Counted, a_book_of_films, film
-from tests.zim.newer_serve import NewerServe, answer, serving
+from tests.zim.newer_serve import NewerServe
 
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -128,7 +128,7 @@ class Odd(NewerServe):
 
     content_range = ""
 
-    def _page(self, request: BaseHTTPRequestHandler, path: str) -> None:
+    def _page(self, request: Request, path: str) -> None:
         if self.content_range and request.headers.get("Range") and request.command == "GET":
             answer(request, 206, b"abcdef", "video/webm", Content_Range=self.content_range)
         else:

@@ -6,12 +6,12 @@ import contextlib
 import select
 import socket
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from tests.conftest import BookMaker
-from tests.zim.newer_serve import ENTRY, FEED, UUID, Handle, NewerServe, answer, serving
+from tests.http_servers import Handle, Request, answer, serving
+from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
 from kiwiresearch.zim.integrity import Verdicts
@@ -19,7 +19,6 @@ from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.sources import Source
 
-Request = BaseHTTPRequestHandler
 PAGES = {"Sky": "<p>blue</p>"}
 
 
@@ -48,18 +47,13 @@ def an_entry(name: str, *, root: str = "") -> str:
     return ENTRY.format(uuid=UUID, title=name, name=name, root=root, listed="", articles=1)
 
 
-UNREADABLE: dict[str, Handle] = {
-    "gzip that is none": lambda request: answer(request, 200, "garbage", Content_Encoding="gzip"),
-    "an encoding nobody knows": lambda request: answer(
-        request, 200, '<?xml version="1.0" encoding="foo"?><feed/>', "application/atom+xml"
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", UNREADABLE)
-def test_catalogue_that_cannot_be_decoded_is_told(kind: str) -> None:
-    """A catalogue whose bytes cannot be decoded is a server that cannot be used, told by its address."""
-    with serving(UNREADABLE[kind]) as address, contextlib.closing(KiwixServer(address)) as server:
+def test_catalogue_that_cannot_be_decoded_is_told() -> None:
+    """A catalogue in an encoding nobody knows is a server that cannot be used, told by its address."""
+    catalogue = '<?xml version="1.0" encoding="foo"?><feed/>'
+    with (
+        serving(lambda request: answer(request, 200, catalogue, "application/atom+xml")) as address,
+        contextlib.closing(KiwixServer(address)) as server,
+    ):
         with pytest.raises(BookUnreachable) as told:
             server.catalogue()
         assert repr(address) in told.value.message
@@ -83,17 +77,12 @@ def test_entry_whose_link_is_no_address_is_left_out(entries: str, names: list[st
         assert [served.name for served in server.catalogue()] == names
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["http://host:abc", "http://ÿ¿.example", f"http://{'a' * 300}", "http://.", "http://a..b"],
-    ids=["port of letters", "letters no host may have", "too long", "only a dot", "empty label"],
-)
-def test_address_that_cannot_be_asked_is_told(address: str) -> None:
+def test_address_that_cannot_be_asked_is_told() -> None:
     """An address that no host can have is told in a sentence that repeats it."""
-    with contextlib.closing(KiwixServer(address)) as server:
-        with pytest.raises(BookUnreachable, match="cannot be asked") as told:
+    with contextlib.closing(KiwixServer("http://host:abc")) as server:
+        with pytest.raises(BookUnreachable, match="cannot be asked: ") as told:
             server.catalogue()
-        assert repr(address) in told.value.message
+        assert "'http://host:abc'" in told.value.message
 
 
 @pytest.mark.parametrize(
@@ -214,7 +203,7 @@ def test_a_server_is_asked_once_for_all_its_books(tmp_path: Path) -> None:
     newer = NewerServe({"Sky": "<p>x</p>"}, root="")
     asked: list[str] = []
 
-    def handle(request: BaseHTTPRequestHandler) -> None:
+    def handle(request: Request) -> None:
         asked.append(request.path)
         newer(request)
 

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler
 
 import pytest
-from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe, answer, serving
+from tests.http_servers import (
+    DRIPS,
+    Handle,
+    Request,
+    answer,
+    badly_packed,
+    closed,
+    endless,
+    nonsense,
+    serving,
+    silent,
+)
+from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim import serve
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 from kiwiresearch.zim.sources import parse_xml, serve_root
-
-Request = BaseHTTPRequestHandler
-
-
-def _closed(request: Request) -> None:
-    request.close_connection = True
-    request.connection.close()
-
-
-def _half(request: Request) -> None:
-    request.send_response(200)
-    request.send_header("Content-Length", "1000")
-    request.end_headers()
-    request.wfile.write(b"<feed>")
-    request.wfile.flush()
-    request.close_connection = True
-
-
-def _nonsense(request: Request) -> None:
-    request.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
-    request.close_connection = True
 
 
 def _answer(status: int, body: str, kind: str = "text/html") -> Callable[[Request], None]:
@@ -57,9 +47,6 @@ STRANGE: dict[str, Callable[[Request], None]] = {
     "JSON": _answer(200, json.dumps({"books": []}), "application/json"),
     "XML with a document type": _answer(200, DOCTYPE, "application/atom+xml"),
     "XML cut short": _answer(200, FEED[:120], "application/atom+xml"),
-    "a closed connection": _closed,
-    "half an answer": _half,
-    "no HTTP": _nonsense,
 }
 
 
@@ -77,7 +64,7 @@ def stage() -> Iterator[Stage]:
         shown.handle(request)
 
     with serving(play) as address:
-        shown = Stage(KiwixServer(address), _closed)
+        shown = Stage(KiwixServer(address), closed)
         yield shown
         shown.server.close()
 
@@ -92,48 +79,26 @@ def test_strange_server_is_unreachable(stage: Stage, kind: str) -> None:
     assert told.value.remedy
 
 
-def test_nobody_answers() -> None:
-    """A port where nothing listens is a server that does not answer."""
-    with serving(_closed) as address:
-        pass
-    server = KiwixServer(address)
-    with pytest.raises(BookUnreachable, match="does not answer"):
-        server.catalogue()
-    server.close()
+FAULTS: dict[str, tuple[Handle, str]] = {
+    "hangs up": (closed, "does not answer: "),
+    "no HTTP": (nonsense, "does not answer: "),
+    "silent": (silent, "does not answer: "),
+    "gzip that is none": (badly_packed, "gives a broken answer: "),
+    "drips": (DRIPS["headers"], r"does not come to an end in 0\.6 s"),
+    "endless": (endless, "is larger than 3 MiB"),
+}
 
 
-def test_answer_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that never stops talking is left after a stated number of bytes."""
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_that_misbehaves_is_left_with_a_sentence(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that is silent, drips, breaks off or never stops is not waited for without end."""
     monkeypatch.setattr(serve, "MAX_BYTES", 3 * 2**20)
-
-    def endless(request: Request) -> None:
-        request.send_response(200)
-        request.send_header("Content-Type", "text/html")
-        request.end_headers()
-        request.close_connection = True
-        while True:
-            request.wfile.write(b"<feed>" * 10_000)
-
-    with serving(endless) as address:
-        server = KiwixServer(address)
-        with pytest.raises(BookUnreachable, match="is larger than 3 MiB"):
+    handle, words = FAULTS[fault]
+    timeout_s = 0.2 if handle in (silent, DRIPS["headers"]) else 20.0
+    with serving(handle) as address, contextlib.closing(KiwixServer(address, timeout_s=timeout_s)) as server:
+        with pytest.raises(BookUnreachable, match=words) as told:
             server.catalogue()
-        server.close()
-
-
-def test_silent_server_is_given_up() -> None:
-    """A server that takes the question and never answers is not waited for without end."""
-    done = threading.Event()
-
-    def silent(_: Request) -> None:
-        done.wait()
-
-    with serving(silent) as address:
-        server = KiwixServer(address, timeout_s=0.1)
-        with pytest.raises(BookUnreachable, match="does not answer"):
-            server.catalogue()
-        server.close()
-        done.set()
+        assert told.value.remedy
 
 
 def test_a_broken_line_is_tried_once_more() -> None:
@@ -144,7 +109,7 @@ def test_a_broken_line_is_tried_once_more() -> None:
     def unlucky(request: Request) -> None:
         if request.path not in lost:
             lost.append(request.path)
-            _closed(request)
+            closed(request)
         else:
             newer(request)
 

@@ -14,10 +14,10 @@ from kiwiresearch.zim.files import CrashReport, OpenFileNotes
 READER = """
 import sys
 from pathlib import Path
-from kiwiresearch.zim.files import Witness
+from kiwiresearch.zim.files import OpenFileNotes
 
-witness = Witness(Path(sys.argv[1]))
-witness.opened(tuple(Path(name) for name in sys.argv[2:]))
+witness = OpenFileNotes(Path(sys.argv[1]))
+witness.note_open(tuple(Path(name) for name in sys.argv[2:]))
 print("open", flush=True)
 sys.stdin.read()
 """

@@ -11,7 +11,6 @@ import pytest
 from kiwiresearch.errors import BookNotFound, NotABook
 from kiwiresearch.zim.files import MAGIC, check_magic, parts_of
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.listing import in_cluster_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,13 +101,3 @@ def test_articles_come_in_the_order_of_their_clusters(a_book: BookMaker) -> None
     names = [f"Page_{number:03}" for number in range(60, 0, -1)]
     file = a_book({name: f"<p>{name}</p>" for name in names})
     assert list(LibzimArchive(file).articles()) == names
-
-
-@pytest.mark.parametrize("content", [b"", b"ZIM", b"x" * 200, MAGIC * 50])
-def test_order_is_kept_where_a_file_cannot_be_understood(tmp_path: Path, content: bytes) -> None:
-    """Order is a matter of speed: a file that is damaged or no book leaves it as it was."""
-    file = tmp_path / "book.zim"
-    file.write_bytes(content)
-    assert in_cluster_order(file, [3, 1, 2]) == [3, 1, 2]
-    assert in_cluster_order(tmp_path / "missing.zim", iter([2, 1])) == [2, 1]
-    assert in_cluster_order(file, []) == []

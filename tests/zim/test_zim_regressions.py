@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import BookMaker
 
-from kiwiresearch.zim.files import MAGIC
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.listing import in_cluster_order
 from kiwiresearch.zim.paths import find_path
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
@@ -90,10 +88,3 @@ def test_title_that_is_no_utf8_is_taken_from_the_path(a_book: BookMaker, index: 
     assert archive.read("Sky").title == "Sky"
     assert [match.title for match in archive.search("blue", 3)] == hits
     assert [match.title for match in archive.suggest("Marker", 3)] == ["Sky"]
-
-
-def test_order_is_kept_where_pointers_lead_nowhere(tmp_path: Path) -> None:
-    """A directory whose pointers lead outside of all numbers leaves the entries in the order given."""
-    file = tmp_path / "book.zim"
-    file.write_bytes(MAGIC + b"\xff" * 200)
-    assert in_cluster_order(file, [3, 1, 2]) == [3, 1, 2]

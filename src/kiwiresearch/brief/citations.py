@@ -8,8 +8,9 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
-from kiwiresearch.brief.document import SCHEMES, Cite, ClaimEvidence, Proof, QuoteInContext
 from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.document.model import SCHEMES, Cite, Proof, Quotation, Span
+from kiwiresearch.evidence import Quote
 from kiwiresearch.search.query import ScoreLine, score_terms
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import EntryRef
@@ -92,6 +93,33 @@ LONGEST_CONTEXT_SENTENCE = 420
 NO_CONTEXT = QuoteContext("", "")
 
 
+class QuoteInContext(NamedTuple):
+    """A quote, and the words right before and after it on its page."""
+
+    quote: Quote
+    before: str = ""
+    after: str = ""
+
+
+def without_overlaps(several: Iterable[QuoteInContext]) -> list[QuoteInContext]:
+    """Quotes that are shown together; the words around each leave out what another one shows."""
+    rows = list(several)
+    shown = {row.quote[:3] for row in rows}
+    found = []
+    for row in rows:
+        ref, start, end, _ = row.quote
+        first, last = start - len(row.before), end + len(row.after)
+        for page, other_start, other_end in shown:
+            if page == ref and other_start < start:
+                first = max(first, min(other_end, start))
+            if page == ref and other_end > end:
+                last = min(last, max(other_start, end))
+        shown.add((ref, first, last))
+        before = row.before[len(row.before) - start + first :]
+        found.append(QuoteInContext(row.quote, before.lstrip(), row.after[: last - end].rstrip()))
+    return found
+
+
 def quote_in_context(claim: Claim, context: Mapping[ClaimId, QuoteContext]) -> QuoteInContext:
     """The first quote of a claim with what stands around it."""
     found = context.get(claim.id, NO_CONTEXT)
@@ -130,14 +158,24 @@ class BriefCitations:
 
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
         """What stands behind words that are `shown`: each page once before any is named twice."""
-        claims = [self._claims[one] for one in ids if one in self._claims]  # a gap may name claims that were left out
+        claims = self._known(ids)
         places = list({self.cite(claim).words: claim for claim in reversed(claims)}.values())[::-1]
         first = {claim.ref: claim for claim in reversed(places)}
         places.sort(key=lambda claim: first[claim.ref] is not claim)
         named = places[:MAX_CITED]
         more = len({claim.ref for claim in places} - {claim.ref for claim in named})
-        evidence = tuple(self._evidence(claim, shown) for claim in claims)
-        return Proof(tuple(map(self.cite, named)), more, sureness, evidence)
+        quotations = self._quotations([(claim, shown) for claim in claims])
+        return Proof(tuple(map(self.cite, named)), more, sureness, quotations)
+
+    def proof_of_run(self, statements: Sequence[Statement]) -> Proof:
+        """One proof for sentences that rest on the same places, with the quotes of all of them."""
+        proofs = [self.proof(one.claims) for one in statements]
+        shown = [(claim, one.text) for one in statements for claim in self._known(one.claims)]
+        return Proof(proofs[0].cites, max(proof.more for proof in proofs), "", self._quotations(shown))
+
+    def _known(self, ids: Sequence[ClaimId]) -> list[Claim]:
+        """The claims without those that the brief leaves out, which a gap may name."""
+        return [self._claims[one] for one in ids if one in self._claims]
 
     def cite(self, claim: Claim) -> Cite:
         citation = claim.citation
@@ -158,12 +196,25 @@ class BriefCitations:
         url = self._urls.get(ref, "")
         return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
-    def _evidence(self, claim: Claim, shown: str) -> ClaimEvidence:
+    def _quotations(self, shown: Sequence[tuple[Claim, str]]) -> tuple[Quotation, ...]:
+        """The quotes of claims, each with the words that are shown for it."""
+        placed = without_overlaps(quote_in_context(claim, self._context) for claim, _ in shown)
+        return tuple(self._quotation(claim, words, one) for (claim, words), one in zip(shown, placed, strict=True))
+
+    def _quotation(self, claim: Claim, shown: str, placed: QuoteInContext) -> Quotation:
         first, *others = (quote.text for quote in claim.quotes)
-        says = "" if claim.text in (shown, first, *others) else claim.text
-        cues = tuple(dict.fromkeys(hedge.cue for hedge in claim.hedges))
-        placed = quote_in_context(claim, self._context)
-        return ClaimEvidence(says, placed, tuple(others), self.cite(claim), cues, confidence_text(claim))
+        cite = self.cite(claim)
+        cues = dict.fromkeys(hedge.cue for hedge in claim.hedges)
+        notes = [] if claim.text in (shown, first, *others) else [f"Read as: {claim.text}"]
+        notes += [f"Held back by: {', '.join(f'“{cue}”' for cue in cues)}."] if cues else []
+        return Quotation(
+            first,
+            (Span(f"[{cite.words}]", cite.marked_url),),
+            (*notes, confidence_text(claim)),
+            placed.before,
+            placed.after,
+            tuple(others),
+        )
 
 
 def confidence_text(claim: Claim) -> str:

@@ -7,16 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import BriefSource, BriefSources
-from kiwiresearch.brief.html import (
-    FONT_SIZE,
-    escaped,
-    html_link,
-    shorten_to_width,
-    svg_number,
-    svg_picture,
-    svg_text,
-    text_width,
-)
+from kiwiresearch.document.html import escaped, html_link
+from kiwiresearch.document.svg import BRIEF_FONT, FONT_SIZE, svg_number, svg_picture, svg_text
 from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
 from kiwiresearch.text.display import printable
 
@@ -74,7 +66,8 @@ def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
     told = words("picture.pages_drawn", n=shown)
     if shown < all_pages:
         told = words("picture.some_pages_drawn", n=shown, all=words.customs.number(all_pages))
-    return svg_picture("graph", (WIDTH, TOP + ROW * max(map(len, columns)) + 8), words("picture.links"), told, parts)
+    size = svg_number(WIDTH), svg_number(TOP + ROW * max(map(len, columns)) + 8)
+    return svg_picture("graph", size, words("picture.links"), told, parts)
 
 
 def _chosen(pages: Sequence[BriefSource]) -> list[int]:
@@ -136,8 +129,8 @@ def _placed(
         x = EDGE + width * place + 8
         for row, one in enumerate(column):
             radius = RADII[min(linked[one] // 3, len(RADII) - 1)]
-            text = shorten_to_width(_title(pages[one]), width - LABEL_SPACE)
-            end = x + 15 + text_width(text)
+            text = BRIEF_FONT.shortened(_title(pages[one]), width - LABEL_SPACE)
+            end = x + 15 + BRIEF_FONT.width(text)
             nodes[one] = DrawnPage(one, place, x, start + step * (row + 0.5), radius, text, end, x - words_end)
         words_end = max(nodes[one].end for one in column)
     return nodes

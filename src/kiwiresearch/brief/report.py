@@ -21,25 +21,25 @@ from kiwiresearch.brief.brief import (
     TimelineMoment,
 )
 from kiwiresearch.brief.citations import BriefCitations, paragraphs
-from kiwiresearch.brief.document import (
+from kiwiresearch.document.model import (
     Block,
     CitedParagraph,
+    CitedSentences,
     CollapsedList,
     Document,
-    DocumentSentence,
     Heading,
     Image,
     Line,
     LineList,
     Paragraph,
     PlainTable,
+    Sentence,
     SentenceList,
     Sentences,
     Span,
     Table,
-    cite_together,
-    plain_text,
-    spans,
+    cell,
+    line_of,
 )
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.query import points_text
@@ -113,6 +113,9 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
 
 
+DOUBTS = frozenset({"hedged", "disputed"})
+"""What running text says of a sentence in brackets; that several pages say it is seen from the places it cites."""
+
 LARGEST_COMPACT_GROUP = 2
 """Groups with no more statements than this are lines of one list."""
 
@@ -151,12 +154,12 @@ class _ReportWriter:
         yield from _part("numbers", self._numbers(brief.numbers))
         yield from _part("gaps", self._gaps(brief.gaps))
         yield from _part("bibliography", _bibliography(brief))
-        yield from _part("gathering", (Paragraph(spans(one)) for one in brief.sources.story))
+        yield from _part("gathering", (Paragraph(line_of(one)) for one in brief.sources.story))
         yield from _part("metadata", _metadata(brief))
 
-    def _proven(self, statement: Statement, line: Line | None = None) -> DocumentSentence:
+    def _proven(self, statement: Statement, line: Line | None = None) -> Sentence:
         proof = self._citing.proof(statement.claims, statement.sureness, statement.text)
-        return DocumentSentence(spans(statement.text) if line is None else line, proof)
+        return Sentence(line_of(statement.text) if line is None else line, proof)
 
     def _summary(self, brief: Brief) -> Iterator[Block]:
         yield from self._images(None)
@@ -165,7 +168,7 @@ class _ReportWriter:
     def _body(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         for number, group in enumerate(groups):
             if group.heading:
-                yield Heading(group.heading, 3)
+                yield Heading(line_of(group.heading), 3)
             yield from self._images(number)
             yield from self._running(group.statements)
 
@@ -175,15 +178,21 @@ class _ReportWriter:
             if picture.part == part and picture.sha256 in self._addresses:
                 cite = self._citing.page(picture.ref)
                 named = Span(f"[{cite.words}]", cite.url)
-                caption = spans(f"{picture.caption} ", named)
+                caption = line_of(f"{picture.caption} ", named)
                 if picture.caption == cite.words:
-                    caption = spans(Span(cite.words, cite.url))
+                    caption = line_of(Span(cite.words, cite.url))
                 yield Image(self._addresses[picture.sha256], picture.alt or picture.caption, caption)
 
     def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
         """Running text: a paragraph for each page that the sentences are from, one after the other."""
         for runs in paragraphs(statements, self._brief.claims):
-            yield CitedParagraph(tuple(cite_together(tuple(map(self._proven, run.statements))) for run in runs))
+            yield CitedParagraph(tuple(self._run(run.statements) for run in runs))
+
+    def _run(self, statements: Sequence[Statement]) -> CitedSentences:
+        sentences = (
+            Sentence(line_of(one.text), doubt=one.sureness if one.sureness in DOUBTS else "") for one in statements
+        )
+        return CitedSentences(tuple(sentences), self._citing.proof_of_run(statements))
 
     def _bullets(self, statements: Sequence[Statement]) -> Iterator[Block]:
         if statements:
@@ -203,7 +212,7 @@ class _ReportWriter:
     def _groups(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         for group in groups:
             if group.heading.strip():
-                yield Heading(group.heading, 3)
+                yield Heading(line_of(group.heading), 3)
             if len(group.statements) == 1:
                 yield from self._running(group.statements)
             else:
@@ -212,7 +221,7 @@ class _ReportWriter:
     def _timeline(self, moments: Sequence[TimelineMoment]) -> Iterator[Block]:
         entries = []
         for moment in moments:
-            line = spans(Span(moment.when, strong=True), ": ", moment.statement.text)
+            line = line_of(Span(moment.when, strong=True), ": ", moment.statement.text)
             entries.append((self._proven(moment.statement, line),))
         if entries:
             yield SentenceList(tuple(entries), role="moments", anchor="moment")
@@ -224,9 +233,9 @@ class _ReportWriter:
         yield from self._one_sided([dispute for dispute in disputes if len(dispute.views) == 1])
 
     def _dispute(self, dispute: Dispute) -> Iterator[Block]:
-        yield Heading(dispute.about or "A disagreement", 3)
+        yield Heading(line_of(dispute.about or "A disagreement"), 3)
         if dispute.difference:
-            yield Paragraph(spans(disagreement_text(dispute.difference)))
+            yield Paragraph(line_of(disagreement_text(dispute.difference)))
             yield self._side_by_side(dispute)
         else:
             views = tuple(self._view(_letter(number), view) for number, view in enumerate(dispute.views))
@@ -236,33 +245,31 @@ class _ReportWriter:
         """Views that nothing on the pages read stands against."""
         views = [(dispute.about, view) for dispute in disputes for view in dispute.views]
         if views:
-            yield Heading(ONE_SIDED_HEADING, 3)
-            yield Paragraph(spans(Span(ONE_SIDED_NOTE, emphasis=True)))
+            yield Heading(line_of(ONE_SIDED_HEADING), 3)
+            yield Paragraph(line_of(Span(ONE_SIDED_NOTE, emphasis=True)))
             yield SentenceList(tuple(self._view(about, view) for about, view in views), role="views")
 
     def _view(self, name: str, view: DisputeView) -> Sentences:
         holder = f" ({view.holder})" if view.holder else ""
-        line = spans(Span(name, strong=True), f"{holder}: ", view.statement.text)
+        line = line_of(Span(name, strong=True), f"{holder}: ", view.statement.text)
         said = self._proven(view.statement, line)
         return (
-            (said, DocumentSentence(spans(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True))))
-            if view.cues
-            else (said,)
+            (said, Sentence(line_of(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True)))) if view.cues else (said,)
         )
 
     def _side_by_side(self, dispute: Dispute) -> Table:
         views = dispute.views
         names = [f"{_letter(number)}{f' ({view.holder})' if view.holder else ''}" for number, view in enumerate(views)]
         quotes = [self._citing.quote(view.statement.claims) for view in views]
-        quoted: list[Sentences] = [plain_text(f"“{quote}”") for quote in quotes]
-        rows = [(plain_text("What is said"), *((self._proven(view.statement),) for view in views))]
+        quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
+        rows = [(cell("What is said"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
             # The same words twice would tell nobody more.
             rows = []
-            quoted = [(self._proven(view.statement, spans(f"“{view.statement.text}”")),) for view in views]
-        rows.append((plain_text("In the page’s words"), *quoted))
+            quoted = [(self._proven(view.statement, line_of(f"“{view.statement.text}”")),) for view in views]
+        rows.append((cell("In the page’s words"), *quoted))
         if any(view.cues for view in views):
-            rows.append((plain_text("Signals"), *(plain_text(_quoted_cues(view)) for view in views)))
+            rows.append((cell("Signals"), *(cell(_quoted_cues(view)) for view in views)))
         return Table(("", *names), tuple(rows), f"Both sides: {dispute.about}", "sides")
 
     def _numbers(self, figures: Sequence[Figure]) -> Iterator[Block]:
@@ -272,49 +279,49 @@ class _ReportWriter:
 
     def _figure(self, figure: Figure) -> tuple[Sentences, ...]:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
-        what = plain_text(Span(label, strong=True), f": {figure.of}") if label else plain_text(figure.statement.text)
+        what = cell(Span(label, strong=True), f": {figure.of}") if label else cell(figure.statement.text)
         pages: Sentences = (self._proven(figure.statement, ()),)
         if not figure.difference:
-            return plain_text(figure.value), what, plain_text(figure.when), pages
-        value = plain_text(Span(figure.value, strong=True), " ⚠")
-        why = spans("⚠ ", Span("Disagrees", strong=True), f": {disagreement_text(figure.difference)}")
-        return value, what, plain_text(figure.when), (*pages, DocumentSentence(why))
+            return cell(figure.value), what, cell(figure.when), pages
+        value = cell(Span(figure.value, strong=True), " ⚠")
+        why = line_of("⚠ ", Span("Disagrees", strong=True), f": {disagreement_text(figure.difference)}")
+        return value, what, cell(figure.when), (*pages, Sentence(why))
 
     def _gaps(self, gaps: Sequence[Gap]) -> Iterator[Block]:
         for kind, heading in GAP_HEADINGS.items():
             entries = tuple(self._gap(gap) for gap in gaps if gap.kind == kind)
             if not entries:
                 continue
-            yield Heading(heading, 3)
+            yield Heading(line_of(heading), 3)
             if kind in BOOK_GAPS:
-                yield Paragraph(spans(BOOK_GAP_NOTE))
+                yield Paragraph(line_of(BOOK_GAP_NOTE))
             yield SentenceList(entries)
 
     def _gap(self, gap: Gap) -> Sentences:
         proof = self._citing.proof(gap.claims, shown=gap.text) if gap.claims else None
-        return (DocumentSentence(spans(gap.text), proof),)
+        return (Sentence(line_of(gap.text), proof),)
 
 
 def _part(key: Section, blocks: Iterator[Block]) -> Iterator[Block]:
     """A part under its heading; an empty one is left out, or says that it is empty."""
     inside = tuple(blocks)
     if not inside and key in EMPTY_PART_NOTES:
-        inside = (Paragraph(spans(EMPTY_PART_NOTES[key])),)
+        inside = (Paragraph(line_of(EMPTY_PART_NOTES[key])),)
     if inside:
-        yield Heading(HEADINGS[key], 2, key)
+        yield Heading(line_of(HEADINGS[key]), 2, key)
         yield from inside
 
 
 def _opening(brief: Brief) -> Iterator[Block]:
-    yield Paragraph(spans(_made_from(brief)), "origin")
+    yield Paragraph(line_of(_made_from(brief)), "origin")
     if brief.understood:
-        understood = spans(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
+        understood = line_of(Span("Understood as:", strong=True), f" {' › '.join(brief.understood)}")
         yield Paragraph(understood, "understood")
     if brief.senses:
-        others = spans(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
+        others = line_of(Span("Other senses:", strong=True), f" {', '.join(brief.senses)}")
         yield Paragraph(others, "senses")
     for note in brief.notes:
-        yield Paragraph(spans(Span("Note:", strong=True), f" {note}"), "note")
+        yield Paragraph(line_of(Span("Note:", strong=True), f" {note}"), "note")
 
 
 def _made_from(brief: Brief) -> str:
@@ -332,11 +339,11 @@ def _led_by(heading: str, text: str) -> Line:
     """The text with what it is about set apart: in its first words, or before them."""
     name = heading.strip()
     if not name:
-        return spans(text)
+        return line_of(text)
     found = re.match(rf"((?:the|an?)\s+)?({re.escape(name)})(?=[\s,:;])", text, re.IGNORECASE)
     if found is None:
-        return spans(Span(name, strong=True), ": ", text)
-    return spans(found[1] or "", Span(found[2], strong=True), text[found.end() :])
+        return line_of(Span(name, strong=True), ": ", text)
+    return line_of(found[1] or "", Span(found[2], strong=True), text[found.end() :])
 
 
 def _letter(number: int) -> str:
@@ -363,7 +370,7 @@ def _source(source: BriefSource, titles: dict[BookId, str]) -> Line:
     book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
     why = f": {source.why}" if source.why else ""
     told = f"{book} — depth {source.depth}, {points_text(source.points)} points{why}"
-    return spans(Span(source.title.strip() or source.ref.path, source.url), told)
+    return line_of(Span(source.title.strip() or source.ref.path, source.url), told)
 
 
 def _metadata(brief: Brief) -> Iterator[Block]:

@@ -9,7 +9,8 @@ from math import ceil
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import TimelineMoment
-from kiwiresearch.brief.html import escaped, shorten_to_width, svg_line, svg_number, svg_picture, svg_text, text_width
+from kiwiresearch.document.html import escaped
+from kiwiresearch.document.svg import BRIEF_FONT, svg_line, svg_number, svg_picture, svg_text
 from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
 from kiwiresearch.text.display import printable
 
@@ -241,7 +242,7 @@ def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None 
     )
     if axis.breaks:
         told = words("picture.axis_broken", drawn=told)
-    return svg_picture("timeline", (WIDTH, bottom + 28), words("picture.timeline"), told, parts)
+    return svg_picture("timeline", (svg_number(WIDTH), svg_number(bottom + 28)), words("picture.timeline"), told, parts)
 
 
 def _days(moments: Sequence[TimelineMoment]) -> list[float]:
@@ -272,7 +273,7 @@ def _placed(
         if right - left < 2 * DOT:
             left = right = min(max((left + right) / 2, EDGE), WIDTH - EDGE)
         text, text_x, anchor = _label(labels[one], left, right)
-        width = text_width(text)
+        width = BRIEF_FONT.width(text)
         begin = text_x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + width) + GAP)
         lane = next(
@@ -289,10 +290,10 @@ def _label(whole: str, left: float, right: float) -> tuple[str, float, str]:
     """The label, its place and how it is set: right of the moment if there is room, else left of it, else upon it."""
     behind, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
     if max(behind, before) < LABEL_WIDTH / 2:
-        return shorten_to_width(whole, LABEL_WIDTH), WIDTH / 2, "middle"
+        return BRIEF_FONT.shortened(whole, LABEL_WIDTH), WIDTH / 2, "middle"
     if behind >= min(LABEL_WIDTH, before):
-        return shorten_to_width(whole, min(LABEL_WIDTH, behind)), right + 2 * DOT, "start"
-    return shorten_to_width(whole, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
+        return BRIEF_FONT.shortened(whole, min(LABEL_WIDTH, behind)), right + 2 * DOT, "start"
+    return BRIEF_FONT.shortened(whole, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
 
 
 def _are_disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -307,7 +308,7 @@ def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
         yield svg_line(x, bottom + 5, x + 6, bottom - 5, "axis")
     end = float("-inf")
     for tick in axis.ticks(words):
-        half = text_width(tick.text) / 2
+        half = BRIEF_FONT.width(tick.text) / 2
         x = min(max(tick.x, half), WIDTH - half)
         yield svg_line(tick.x, TOP, tick.x, bottom, "grid")
         yield svg_line(tick.x, bottom, tick.x, bottom + 5, "axis")
@@ -333,7 +334,7 @@ def _marks(labels: Sequence[str], marks: Sequence[TimelineMark]) -> Iterator[str
         else:
             yield f'<circle class="moment" cx="{svg_number(mark.left)}" cy="{svg_number(y)}" r="{svg_number(DOT)}"/>'
         if mark.anchor == "middle":
-            width = text_width(mark.text) + GAP
+            width = BRIEF_FONT.width(mark.text) + GAP
             yield _box("paper", mark.text_x - width / 2, y, width, LANE - 4)
         yield svg_text(mark.text_x, y + 4, mark.text, "name", mark.anchor) + "</a>"
 

@@ -74,8 +74,7 @@ def export_text(
         return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)
     if form == "csv":
         return people_table(tree)
-    from kiwiresearch.kin.report.markdown import markdown
-    from kiwiresearch.kin.report.page import page
+    from kiwiresearch.kin.report.report import family_markdown, family_page
     from kiwiresearch.kin.report.report import report as document_of
 
     told = report()
@@ -86,7 +85,7 @@ def export_text(
 
         summary = write_summary(told, model)
         document = document_of(told, summary.said, note=WITHOUT_MODEL if summary.note else "")
-    return page(document) if form == "html" else markdown(document)
+    return family_page(document) if form == "html" else family_markdown(document)
 
 
 def people_table(tree: RedactedTree) -> str:

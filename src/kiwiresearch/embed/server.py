@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
 from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
 from kiwiresearch.errors import EmbedderError
+from kiwiresearch.http_client import HttpClient, HttpFailure, Limit, retried_once
 
 TIMEOUT_S = 30.0
 BATCH = 32
@@ -23,6 +22,7 @@ MAX_CHARS = 2_000
 
 MAX_BYTES = 32 * 2**20
 MAX_DIMENSIONS = 16_384
+MAX_CONNECTIONS = 20
 VERSIONED = re.compile(r"/v\d+\w*(/|$)")
 
 
@@ -36,14 +36,8 @@ class ServerEmbedder:
         self._dimensions = 0
         if not (key.isascii() and key.isprintable()):
             raise self._broken("cannot be asked: the key has characters that no key has")
-        # No proxy from the environment, no redirects: the texts go to the host the user named.
-        self._client = httpx2.Client(
-            timeout=timeout_s,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            trust_env=False,
-            follow_redirects=False,
-            verify=self._url.startswith("https:"),
-        )
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = HttpClient(silent_s=timeout_s, headers=headers, kept_open=MAX_CONNECTIONS)
 
     @property
     def id(self) -> str:
@@ -93,31 +87,22 @@ class ServerEmbedder:
             raise self._broken("gives vectors of different lengths, or of none")
 
     def _ask(self, body: dict[str, Any]) -> bytes:
-        for attempt in (1, 2):
-            try:
-                return self._once(body)
-            except (httpx2.NetworkError, httpx2.ProtocolError) as problem:
-                if attempt == 2:
-                    raise self._broken(f"does not answer: {problem}") from problem
-            except httpx2.TimeoutException as problem:
-                raise self._broken(f"did not answer within {self._timeout_s:g} s") from problem
-            except (httpx2.RequestError, httpx2.InvalidURL, UnicodeError, ValueError) as problem:
-                raise self._broken(f"cannot be asked: {problem}") from problem
-        raise AssertionError("unreachable")
+        try:
+            status, content = retried_once(lambda: self._once(body), "connect", "broken")
+        except HttpFailure as failure:
+            if failure.kind in ("silent", "late"):
+                raise self._broken(f"did not answer within {self._timeout_s:g} s") from failure
+            if failure.kind == "large":
+                raise self._broken(f"answers with more than {MAX_BYTES // 2**20} MiB") from failure
+            way = "does not answer" if failure.kind in ("connect", "broken") else "cannot be asked"
+            raise self._broken(f"{way}: {failure}") from failure
+        if status != 200:
+            raise self._broken(f"answers with an error ({status})")
+        return content
 
-    def _once(self, body: dict[str, Any]) -> bytes:
-        end = time.monotonic() + self._timeout_s
-        with self._client.stream("POST", self._url, json=body) as response:
-            received = bytearray()
-            for chunk in response.iter_bytes():
-                received += chunk
-                if len(received) > MAX_BYTES:
-                    raise self._broken(f"answers with more than {MAX_BYTES // 2**20} MiB")
-                if time.monotonic() > end:
-                    raise self._broken(f"did not answer within {self._timeout_s:g} s")
-            if response.status_code != 200:
-                raise self._broken(f"answers with an error ({response.status_code})")
-            return bytes(received)
+    def _once(self, body: dict[str, Any]) -> tuple[int, bytes]:
+        with self._client.open("POST", self._url, Limit(self._timeout_s), json=body) as response:
+            return response.status, response.read(MAX_BYTES)
 
     def _broken(self, what: str) -> EmbedderError:
         return EmbedderError(

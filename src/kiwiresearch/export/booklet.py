@@ -12,11 +12,11 @@ from itertools import groupby
 from urllib.parse import quote as percent
 
 from kiwiresearch.brief.citations import confidence_text
-from kiwiresearch.brief.document import Block, Heading
-from kiwiresearch.brief.html import blocks_in_html, escaped
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import picture_style
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.document.html import blocks_in_html, escaped
+from kiwiresearch.document.model import Block, Heading, plain_text
 from kiwiresearch.evidence import INTRODUCTION
 from kiwiresearch.export.brief_files import (
     CLAIM_ANCHOR,
@@ -36,7 +36,7 @@ from kiwiresearch.text.languages import three_letter_code, two_letter_code
 
 @cache
 def booklet_style(*, with_pictures: bool = False) -> str:
-    look = (files("kiwiresearch.export.exporter") / "leaf.css").read_text(encoding="utf-8")
+    look = (files("kiwiresearch.export") / "leaf.css").read_text(encoding="utf-8")
     return f"{look}{picture_style()}\n" if with_pictures else look
 
 
@@ -191,14 +191,14 @@ def _directed(markup: str) -> str:
 
 def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
     heads = [one for one in blocks if isinstance(one, Heading) and one.level == TOP_LEVEL and one.anchor]
-    return tuple((head.anchor, one_line(head.text)) for head in heads)
+    return tuple((head.anchor, one_line(plain_text(head.line))) for head in heads)
 
 
 def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     """The part as a page of its own: its heading is the first of the page."""
     head, *rest = blocks
     assert isinstance(head, Heading)
-    return (Heading(head.text, 1), *rest)
+    return (Heading(head.line, 1), *rest)
 
 
 def _sources(findings: RunFindings, suffix: str) -> str:

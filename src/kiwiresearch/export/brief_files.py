@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.brief.document import (
-    BREAK,
-    Block,
-    DocumentSentence,
-    Heading,
-    Line,
-    SentenceList,
-    Sentences,
-    Span,
-    spans,
-)
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import (
+    BREAK,
+    Block,
+    Heading,
+    Line,
+    Sentence,
+    SentenceList,
+    Sentences,
+    Span,
+    line_of,
+)
 from kiwiresearch.export.findings import RunFindings, SourcePage
 from kiwiresearch.export.graphs import Value, table
 from kiwiresearch.runs.notes import Note, TargetKind
@@ -78,12 +78,12 @@ def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, 
         return ()
     places = _places(findings, inside=inside)
     notes = tuple(note_paragraph(note, places.get((note.target.kind, note.target.id), "")) for note in findings.notes)
-    return Heading(HEADING, 2, "notes"), SentenceList(notes, role="remarks")
+    return Heading(line_of(HEADING), 2, "notes"), SentenceList(notes, role="remarks")
 
 
 def note_paragraph(note: Note, place: str = "") -> Sentences:
     """A note in a few sentences."""
-    return tuple(DocumentSentence(line) for line in _lines(note, place))
+    return tuple(Sentence(line) for line in _lines(note, place))
 
 
 def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind, str], str]:
@@ -101,11 +101,11 @@ def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind,
 def _lines(note: Note, place: str) -> Iterator[Line]:
     verdict = Span(VERDICTS[note.verdict], strong=True)
     told = f"{_by(note)}, {TARGETS[note.target.kind]}"
-    yield spans(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else spans(verdict, f"{told}.")
+    yield line_of(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else line_of(verdict, f"{told}.")
     if note.reason:
-        yield spans(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
+        yield line_of(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
     if note.correction:
-        yield spans(Span("It should read:", emphasis=True), " ", *_broken(note.correction))
+        yield line_of(Span("It should read:", emphasis=True), " ", *_broken(note.correction))
 
 
 def _by(note: Note) -> str:

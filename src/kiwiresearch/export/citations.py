@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kiwiresearch.brief.document import SCHEMES, safe_address
+from kiwiresearch.document.model import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings, title_of_book
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.text.display import printable

@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 from kiwiresearch import system
-from kiwiresearch.brief.html import escaped
+from kiwiresearch.document.html import escaped
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, one_line
 from kiwiresearch.export.findings import RunFindings, title_of_book

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from urllib.parse import quote as percent
 
-from kiwiresearch.brief.document import Document
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import Document
 from kiwiresearch.evidence import INTRODUCTION
 from kiwiresearch.export.brief_files import (
     CLAIM_ANCHOR,

@@ -8,16 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import httpx2
-
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
+from kiwiresearch.http_client import HttpClient, HttpFailure, HttpResponse, Limit
 from kiwiresearch.llm import servers as facts
 from kiwiresearch.llm import wire
 from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_texts, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
-from kiwiresearch.llm.wire import BadServerOutput, json_objects, limited
-from kiwiresearch.network import Deadline
+from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, json_objects
 
 COMPLETIONS = "/v1/chat/completions"
 MAX_FACT_BYTES = 8 * 2**20
@@ -49,88 +47,71 @@ class ModelServer:
         self.refused: frozenset[str] = frozenset()
         self.context: facts.ContextSize | None = None
         self._patience = patience
+        if not key.isascii():
+            raise BadSettings("The key of the model server has letters that no header can carry.")
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        try:
-            # No proxy from the environment: the program talks to the hosts the user named, and to no other.
-            # No connection is kept: llama.cpp drops them after a stream, and the next call would find out.
-            self._client = httpx2.Client(
-                headers=headers,
-                trust_env=False,
-                follow_redirects=False,
-                verify=self.root.startswith("https:"),
-                limits=httpx2.Limits(max_keepalive_connections=0),
-            )
-        except (ValueError, UnicodeError) as problem:
-            raise BadSettings("The key of the model server has letters that no header can carry.") from problem
+        # No connection is kept open: llama.cpp drops them after a stream, and the next call would find out.
+        self._client = HttpClient(connect_s=patience.connect_s, silent_s=patience.read_s, headers=headers)
 
     @contextmanager
-    def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Deadline) -> Iterator[httpx2.Response]:
+    def calling(self, path: str, request: Mapping[str, Any] | None, limit: Limit) -> Iterator[HttpResponse]:
         """An answer whose body is still to be read; all that can go wrong on the line is told in one way."""
-        if deadline.has_passed:
-            raise self.unreachable(f"was not done after {deadline.seconds:g} seconds")
-        limits = httpx2.Timeout(
-            min(self._patience.read_s, deadline.left_s), connect=min(self._patience.connect_s, deadline.left_s)
-        )
         content = None if request is None else json.dumps(request).encode()
         try:
-            with self._client.stream(
+            with self._client.open(
                 "GET" if request is None else "POST",
                 self.root + path,
+                limit,
                 content=content,
                 headers={} if request is None else {"Content-Type": "application/json"},
-                timeout=limits,
-                extensions={"trace": deadline.trace},
             ) as response:
                 yield response
-        except (httpx2.HTTPError, httpx2.StreamError, BadServerOutput, ReplyCutShort) as problem:
-            raise self._trouble(problem, deadline) from problem
-        except (httpx2.InvalidURL, UnicodeError, ValueError) as problem:
-            raise self.unreachable(f"cannot be asked: {problem}") from problem
+        except (HttpFailure, BadServerOutput, ReplyCutShort) as problem:
+            raise self._trouble(problem, limit) from problem
 
-    def _trouble(self, problem: Exception, deadline: Deadline) -> Exception:
-        if deadline.has_passed:
-            return self.unreachable(f"was not done after {deadline.seconds:g} seconds")
-        if isinstance(problem, httpx2.TimeoutException):
-            return self.unreachable("does not answer in time")
-        if isinstance(problem, httpx2.ConnectError | httpx2.UnsupportedProtocol):
-            return self.unreachable(f"does not answer: {problem}")
+    def _trouble(self, problem: Exception, limit: Limit) -> Exception:
+        if limit.has_passed:
+            return self.unreachable(f"was not done after {limit.seconds:g} seconds")
         if isinstance(problem, BadServerOutput):
             return self.unreachable(f"does not answer as a model server does: {problem}")
+        kind = problem.kind if isinstance(problem, HttpFailure) else "broken"
+        if kind == "silent":
+            return self.unreachable("does not answer in time")
+        if kind == "connect":
+            return self.unreachable(f"does not answer: {problem}")
+        if kind == "address":
+            return self.unreachable(f"cannot be asked: {problem}")
         return TemporaryFailure(self.unreachable(f"breaks off: {problem}"))
 
     def unreachable(self, what: str, *, remedy: str = "") -> ModelUnreachable:
         usual = "Check the address and that the model server is running, then try again."
         return ModelUnreachable(f"The model server {without_password(self.root)!r} {what}.", remedy=remedy or usual)
 
-    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Deadline | None = None) -> Any:
+    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, limit: Limit | None = None) -> Any:
         """The JSON that a path answers with; None where the server has no such path."""
-        limit = deadline or Deadline(self._patience.connect_s * 2)
         try:
-            with self.calling(path, request, limit) as response:
-                if response.status_code in (401, 403) and path.startswith("/v1/"):
+            with self.calling(path, request, limit or Limit(self._patience.connect_s * 2)) as response:
+                if response.status in (401, 403) and path.startswith("/v1/"):
                     raise self.refusal(response, "")
-                if response.status_code != 200:
+                if response.status != 200:
                     return None
                 try:
-                    return next(json_objects(limited(response.iter_raw(), MAX_FACT_BYTES)), None)
+                    return next(json_objects(_limited(response, MAX_FACT_BYTES)), None)
                 except (BadServerOutput, BadReply):
                     return None
         except TemporaryFailure as problem:
             raise problem.error from problem
-        finally:
-            if deadline is None:
-                limit.cancel()
 
-    def complaint(self, response: httpx2.Response) -> str:
-        content = b"".join(limited(response.iter_raw(), MAX_FACT_BYTES))
+    def complaint(self, response: HttpResponse) -> str:
+        content = b"".join(_limited(response, MAX_FACT_BYTES))
         try:
             return wire.complaint_in(json.loads(content))
         except (ValueError, RecursionError):
             return ""
 
-    def refusal(self, response: httpx2.Response, said: str) -> Exception:
+    def refusal(self, response: HttpResponse, said: str) -> Exception:
         """What an answer that is no reply means for the user."""
-        status = response.status_code
+        status = response.status
         words = f": {said}" if said else ""
         if wire.TOO_LONG.search(said):
             return PromptTooLong(
@@ -145,11 +126,11 @@ class ModelServer:
             return self.unreachable(f"wants a key ({status}){words}", remedy="Set the key of your model server.")
         return self.unreachable(f"refuses the request ({status}){words}")
 
-    def read(self, response: httpx2.Response, reading: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
+    def read(self, response: HttpResponse, reading: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise BadServerOutput("it sends compressed what was asked for plain")
         try:
-            yield from read_pieces(json_objects(limited(response.iter_raw())), reading)
+            yield from read_pieces(json_objects(_limited(response, MAX_BYTES)), reading)
         except ServerComplaint as complaint:
             raise self.refusal(response, str(complaint)) from complaint
         if not (reading.has_begun or streamed):
@@ -157,6 +138,18 @@ class ModelServer:
 
     def close(self) -> None:
         self._client.close()
+
+
+def _limited(response: HttpResponse, max_bytes: int) -> Iterator[bytes]:
+    """The bytes of a reply as they were sent; BadReply if they are too many."""
+    try:
+        yield from response.chunks(max_bytes, raw=True)
+    except HttpFailure as failure:
+        if failure.kind != "large":
+            raise
+        raise BadReply(
+            f"The reply is larger than {max_bytes // 2**20} MiB.", remedy="Ask for less, or try another model."
+        ) from failure
 
 
 class ChatModel:
@@ -234,26 +227,23 @@ class ChatModel:
     def _replies(
         self, messages: Sequence[Message], options: Options, *, can_begin_again: bool
     ) -> Iterator[Piece | Reply]:
-        deadline = Deadline(self._patience.total_s)
+        limit = Limit(self._patience.total_s)
 
         def act(server: ModelServer) -> Iterator[Piece | Reply]:
-            return self._from(server, messages, options, deadline)
+            return self._from(server, messages, options, limit)
 
-        try:
-            yield from self._pool.first_that_works(act, can_begin_again=can_begin_again)
-        finally:
-            deadline.cancel()
+        yield from self._pool.first_that_works(act, can_begin_again=can_begin_again)
 
     def _from(
-        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Deadline
+        self, server: ModelServer, messages: Sequence[Message], options: Options, limit: Limit
     ) -> Iterator[Piece | Reply]:
         """One server's reply; what it refuses is left out, and an empty stream is asked for in one piece."""
         refused, streamed = server.refused, True
         while True:
             request = wire.body(messages, options, self.name, refused, streamed=streamed)
-            self._check_room(server, request, options, deadline)
-            with server.calling(COMPLETIONS, request, deadline) as response:
-                if response.status_code == 200:
+            self._check_room(server, request, options, limit)
+            with server.calling(COMPLETIONS, request, limit) as response:
+                if response.status == 200:
                     reading = ReplyBuilder(self._max_chars)
                     yield from server.read(response, reading, streamed=streamed)
                     server.refused = refused
@@ -263,17 +253,17 @@ class ChatModel:
                     streamed = False
                     continue
                 said = server.complaint(response)
-                can_spare = wire.is_about_form(response.status_code, said, request)
+                can_spare = wire.is_about_form(response.status, said, request)
                 spare = wire.to_give_up(request, said, options) if can_spare else None
                 if spare is None:
                     raise server.refusal(response, said)
                 refused |= {spare}
 
-    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
+    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, limit: Limit) -> None:
         """A prompt that does not fit is refused here: some servers would cut it without a word."""
 
         def ask(path: str, question: Mapping[str, Any] | None) -> Any:
-            return server.ask(path, question, deadline=deadline)
+            return server.ask(path, question, limit=limit)
 
         room = self._context(server, ask)
         needed = estimate_prompt(wire.texts_of(request))

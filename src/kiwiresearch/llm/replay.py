@@ -14,7 +14,6 @@ from typing import Any, get_args
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, ToolCall, answer_texts
-from kiwiresearch.llm.structured import json_candidates
 from kiwiresearch.system import write_atomically
 
 VERSION = 1
@@ -146,6 +145,8 @@ def _at_once(reply: Reply) -> Iterator[Piece | Reply]:
 
 
 def _is_of_use(reply: Reply, options: Options) -> bool:
+    from kiwiresearch.llm.structured import json_candidates  # loads pydantic, which takes time
+
     if not (reply.text or reply.calls) or reply.finish == "repeated":
         return False
     return options.schema is None or any(map(_is_object, json_candidates(reply.text)))

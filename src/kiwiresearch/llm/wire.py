@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from kiwiresearch.errors import BadReply
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import Message, Options, Tool, ToolCall, without_surrogates
 
@@ -22,18 +21,6 @@ DONE = "[DONE]"
 
 class BadServerOutput(Exception):
     """The bytes are not what a model server sends; never seen outside this package."""
-
-
-def limited(chunks: Iterable[bytes], limit: int = MAX_BYTES) -> Iterator[bytes]:
-    """The same chunks, as long as they are not too much together."""
-    received = 0
-    for chunk in chunks:
-        received += len(chunk)
-        if received > limit:
-            raise BadReply(
-                f"The reply is larger than {limit // 2**20} MiB.", remedy="Ask for less, or try another model."
-            )
-        yield chunk
 
 
 def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:

@@ -13,7 +13,6 @@ from kiwiresearch.brief.brief import Brief, Images, pictures_json
 from kiwiresearch.brief.brief import record_of as brief_record
 from kiwiresearch.brief.composition import compose
 from kiwiresearch.brief.illustrations import illustrate
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.relevance import usable_sentences
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page as report_page
@@ -25,6 +24,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
 from kiwiresearch.crawl.walk import Walker
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message, message_fields
 from kiwiresearch.page.doc import PageDoc, page_record

@@ -11,13 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from kiwiresearch.errors import BadSettings, BadUsage, IndexStale
+from kiwiresearch.errors import BadSettings, BadUsage, IndexStale, KiwiError
 from kiwiresearch.search.titles import VERSION, IndexStamp, open_titles, read_stamp
 from kiwiresearch.system import FileLock
 from kiwiresearch.text.words import fold
@@ -251,3 +252,19 @@ def _clear_errors(file: Path, book: Book) -> Iterator[None]:
             remedy="Make room there or check the folder's permissions, "
             f"then run 'kiwiresearch books index {book.name}' again; it goes on where it stopped.",
         ) from problem
+
+
+def main(arguments: list[str]) -> None:
+    """What the process in the background does: `python -m kiwiresearch.search.title_build FILE FOLDER`."""
+    from kiwiresearch.zim.libzim import LibzimArchive
+
+    source, folder = arguments
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(10)
+    with contextlib.suppress(KiwiError):  # nobody listens; the next search tries again
+        archive = LibzimArchive(Path(source))
+        build_titles(archive, titles_file(Path(folder), archive.book))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -11,6 +11,7 @@ from itertools import groupby, product
 from typing import Any, Literal, NamedTuple, get_args
 
 from kiwiresearch.text.languages import DATA, language_words
+from kiwiresearch.text.words import same_length_lower
 
 CLOSING = r"""[\])"'”’»]*+"""
 NEXT_SENTENCE = r"""[ \t]++(?=["'“‘«(\[¿¡]*+[^\W_a-zß-öø-ÿа-яё])"""
@@ -114,7 +115,7 @@ def hedges_in(text: str, language: str = "eng") -> tuple[Hedge, ...]:
     table = _table(language)
     if table is None:
         return ()
-    small = _lowered(text)
+    small = same_length_lower(text)
     found: list[Hedge] = []
     last = 0
     for head in table.heads.finditer(small):
@@ -126,14 +127,6 @@ def hedges_in(text: str, language: str = "eng") -> tuple[Hedge, ...]:
             found.append(hedge)
             last = hedge.end
     return tuple(found)
-
-
-def _lowered(text: str) -> str:
-    """The text in small letters, one for one, so that every offset stays true."""
-    small = text.lower()
-    if len(small) != len(text):  # the one letter whose small form has two characters
-        small = text.replace("İ", "I").lower()
-    return small.replace("’", "'")
 
 
 def _in_a_name(text: str, start: int) -> bool:

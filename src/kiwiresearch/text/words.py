@@ -160,13 +160,19 @@ def _plain(char: str) -> str:
     return base if len(base) == 1 else char
 
 
-def plain_lower(text: str) -> str:
-    """The text in small letters without accents, one for one, so that every offset stays true."""
+def same_length_lower(text: str) -> str:
+    """The text in small letters with plain apostrophes, one for one, so that every offset stays true."""
     small = text.lower()
-    if small.isascii():
-        return small
     if len(small) != len(text):  # the one letter whose small form has two characters
         small = text.replace("İ", "I").lower()
+    return small.replace("’", "'")
+
+
+def plain_lower(text: str) -> str:
+    """The text in small letters without accents, one for one, so that every offset stays true."""
+    small = same_length_lower(text)
+    if small.isascii():
+        return small
     for char in sorted(set(OTHER.findall(small))):  # a few quick replacements, where a table would look at every letter
         if _plain(char) != char:
             small = small.replace(char, _plain(char))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from kiwiresearch.brief.brief import Brief, Images, brief_from_record, record_of
-from kiwiresearch.brief.markdown import markdown
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims import claim as claims
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages.message import message_record

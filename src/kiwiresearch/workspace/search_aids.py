@@ -90,7 +90,7 @@ class TitleIndexes:
         with contextlib.suppress(OSError):
             if lock.acquire():  # else it is under way
                 lock.release()
-                system.start_detached("kiwiresearch.search.title_child", archive.book.source, str(self._folder))
+                system.start_detached("kiwiresearch.search.title_build", archive.book.source, str(self._folder))
 
 
 def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None:

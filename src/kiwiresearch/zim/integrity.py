@@ -11,7 +11,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,7 +34,8 @@ HEADER_BYTES = 24
 """The first bytes of a ZIM file, which hold its UUID."""
 AGAIN = "Copy or download it again."
 
-CHILD = "kiwiresearch.zim.check_child"
+CHILD = "kiwiresearch.zim.integrity"
+"""This module, run as a process of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +172,19 @@ def probe_here(path: Path, *, check: bool) -> Verdict:
 
 def _size(parts: tuple[Path, ...]) -> int:
     return sum(part.stat().st_size for part in parts)
+
+
+def main(arguments: list[str]) -> None:
+    """What the child process does: `probe FILE check|open`, or `check FILE FOLDER` in the background."""
+    task, path, last = arguments
+    if task == "probe":
+        verdict = probe_here(Path(path), check=last == "check")
+        print(canonical_json({"state": verdict.state, "reason": verdict.reason}))
+    elif task == "check":
+        with contextlib.suppress(AttributeError, OSError):
+            os.nice(10)
+        Verdicts(Path(last)).run_check(Path(path))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

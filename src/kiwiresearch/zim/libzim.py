@@ -19,7 +19,7 @@ import libzim.suggestion
 from kiwiresearch.errors import BookDamaged, NotABook, PageNotFound, RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryName, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.files import FileGuard, check_magic, parts_of
-from kiwiresearch.zim.listing import BROKEN, Listing, book_from_zim, in_cluster_order, stored_at, title_of
+from kiwiresearch.zim.listing import BROKEN, Listing, book_from_zim, stored_at, title_of
 
 if TYPE_CHECKING:
     from libzim.reader import Archive as RawArchive
@@ -198,10 +198,10 @@ class LibzimArchive:
             return ()
 
     def articles(self) -> Iterator[str]:
-        self._guard.check()
-        for number in in_cluster_order(self._parts[0], self._listing.article_ids()):
+        for number in map(int, self.directory().articles):
             self._guard.check()
-            yield self._raw._get_entry_by_id(number).path
+            if self._listing.is_article(number):  # the directory has damaged entries as well
+                yield self._raw._get_entry_by_id(number).path
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
         front = self._listing.front_entries()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import array
-import mmap
 import re
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -88,38 +87,6 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
     return StoredBytes(head + 1 + start, end - start)
 
 
-def in_cluster_order(file: Path, ids: Iterable[int]) -> list[int]:
-    """The same entry ids, sorted by where their content lies; as given if that cannot be told."""
-    ids = list(ids)
-    if not ids:
-        return ids
-    try:
-        with file.open("rb") as stream:
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):
-        return ids
-    with data:
-        try:
-            return _sorted(data, ids)
-        except (struct.error, IndexError, ValueError, OverflowError):
-            return ids  # split or damaged: the order is a matter of speed only
-
-
-def _sorted(data: mmap.mmap, ids: list[int]) -> list[int]:
-    magic, _, _, _, count, _, pointers, _ = HEADER.unpack_from(data, 0)
-    if magic != MAGIC or max(ids) >= count:
-        raise ValueError("not a single ZIM file")
-    places = []
-    for number in ids:
-        (offset,) = POINTER.unpack_from(data, pointers + POINTER.size * number)
-        mimetype, _, _, _, cluster, blob = ENTRY.unpack_from(data, offset)
-        if mimetype == REDIRECT:
-            cluster = blob = 0
-        places.append((cluster, blob, number))
-    places.sort()
-    return [number for _, _, number in places]
-
-
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
 """What libzim raises on entries that are damaged."""
 
@@ -137,11 +104,11 @@ class Listing:
         listed = self._listed_ids()
         if listed:
             return listed
-        return [number for number in range(self._raw.entry_count) if self._is_article(number)]
+        return [number for number in range(self._raw.entry_count) if self.is_article(number)]
 
     def _listed_ids(self) -> list[int]:
         """What a new file itself calls its articles, without looking at each entry."""
-        return [int(number) for number in self._listing() if self._is_article(int(number))]
+        return [int(number) for number in self._listing() if self.is_article(int(number))]
 
     def _listing(self) -> array.array[int]:
         listed = array.array("I")
@@ -194,7 +161,7 @@ class Listing:
             return None
         return TitleEntry(number, title_of(raw), path, alias)
 
-    def _is_article(self, number: int) -> bool:
+    def is_article(self, number: int) -> bool:
         try:
             raw = self._raw._get_entry_by_id(number)
             if raw.is_redirect or (self._old and not raw.path.startswith("A/")):

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import httpx2
-
 from kiwiresearch.errors import HostAway
+from kiwiresearch.http_client import FailureKind, HttpClient, HttpFailure, Limit, retried_once
 from kiwiresearch.ids import BookId
-from kiwiresearch.network import limit_trace, time_limit
 from kiwiresearch.zim.peer_protocol import (
     BUSY,
     MAX_REPLY_BYTES,
@@ -36,6 +34,13 @@ TOTAL_S = 60.0
 MAX_CONNECTIONS = 8
 """Connections that are kept open to one host."""
 
+FAILURES: dict[FailureKind, str] = {
+    "broken": "hung up",
+    "late": "does not come to an end",
+    "silent": "does not answer in time",
+    "large": "gives an answer without end",
+}
+
 
 class PeerClient:
     """Calls to one host; several threads may use it."""
@@ -43,13 +48,8 @@ class PeerClient:
     def __init__(self, name: str, url: str, secret: str) -> None:
         self.name = name
         self.url = url
-        self._client = httpx2.Client(
-            timeout=httpx2.Timeout(SILENT_S, connect=CONNECT_S),
-            limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS),
-            headers={"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"},
-            trust_env=False,  # no proxy of the environment: hosts talk to each other alone
-            verify=url.startswith("https:"),
-        )
+        headers = {"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"}
+        self._client = HttpClient(connect_s=CONNECT_S, silent_s=SILENT_S, headers=headers, kept_open=MAX_CONNECTIONS)
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         """A reply to each call, read as the call says; HostAway for a host that is gone, refuses or says nonsense."""
@@ -71,34 +71,18 @@ class PeerClient:
         self._client.close()
 
     def _fetched(self, path: str, body: bytes) -> bytes:
-        for attempt in (1, 2):
-            try:
-                return self._once(path, body)
-            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError) as problem:
-                if attempt == 2:  # a connection that was kept open may have been closed there meanwhile
-                    raise self._away("hung up") from problem
-            except TimeoutError as problem:
-                raise self._away("does not come to an end") from problem
-            except httpx2.TimeoutException as problem:
-                raise self._away("does not answer in time") from problem
-            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as problem:
-                raise self._away("does not answer") from problem
-        raise AssertionError("unreachable")
+        try:  # a connection that was kept open may have been closed there meanwhile
+            return retried_once(lambda: self._once(path, body), "broken")
+        except HttpFailure as failure:
+            raise self._away(FAILURES.get(failure.kind, "does not answer")) from failure
 
     def _once(self, path: str, body: bytes) -> bytes:
-        parts, size, is_at_work = [], 0, True
-        traced = {"trace": limit_trace}
-        with (
-            time_limit(AT_WORK_S) as limit,
-            self._client.stream("POST", self.url + path, content=body, extensions=traced) as response,
-        ):
-            if response.status_code != 200:
-                raise self._away(f"refuses to answer ({response.status_code})")
-            for part in response.iter_raw():
+        parts, is_at_work, limit = [], True, Limit(AT_WORK_S)
+        with self._client.open("POST", self.url + path, limit, content=body) as response:
+            if response.status != 200:
+                raise self._away(f"refuses to answer ({response.status})")
+            for part in response.chunks(MAX_REPLY_BYTES, raw=True):
                 parts.append(part)
-                size += len(part)
-                if size > MAX_REPLY_BYTES:
-                    raise self._away("gives an answer without end")
                 if is_at_work and part.strip(BUSY):
                     is_at_work = False
                     limit.seconds = TOTAL_S

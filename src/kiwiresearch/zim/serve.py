@@ -15,10 +15,8 @@ from html import unescape
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-import httpx2
-
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
-from kiwiresearch.network import limit_trace, time_limit
+from kiwiresearch.http_client import HttpClient, HttpFailure, HttpReply, HttpResponse, Limit, retried_once
 from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 from kiwiresearch.zim.sources import (
@@ -38,6 +36,7 @@ WHOLE_ANSWER_FACTOR = 3
 """A whole answer may take so many times as long as a server may be silent."""
 
 MAX_BYTES = 256 * 2**20
+MAX_CONNECTIONS = 100
 MAX_HITS = 140
 """kiwix-serve gives no more search results than this in one answer."""
 
@@ -63,8 +62,7 @@ class KiwixServer:
     def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
         self.root = serve_root(address)
         self._timeout_s = timeout_s
-        # No proxy from the environment: the program talks to the hosts the user named, and to no other.
-        self._client = httpx2.Client(timeout=timeout_s, trust_env=False, verify=self.root.startswith("https:"))
+        self._client = HttpClient(silent_s=timeout_s, kept_open=MAX_CONNECTIONS)
 
     def catalogue(self) -> tuple[ServedBook, ...]:
         """All books on offer; an empty library is an error a user can act on."""
@@ -81,32 +79,30 @@ class KiwixServer:
             seen += len(entries)
         return tuple(found.values())
 
-    def get(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> httpx2.Response:
+    def get(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
         """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
-        whole_s = WHOLE_ANSWER_FACTOR * self._timeout_s
-        for attempt in (1, 2):
-            try:
-                with time_limit(whole_s):
-                    return self._once(method, self.root + path, span)
-            except TimeoutError as problem:
+        url, total_s = self.root + path, WHOLE_ANSWER_FACTOR * self._timeout_s
+        try:
+            return retried_once(lambda: self._once(method, url, span, Limit(total_s)), "connect", "silent", "broken")
+        except HttpFailure as failure:
+            if failure.kind == "late":
                 raise BookUnreachable(
-                    f"The server {self.root!r} does not come to an end in {whole_s:g} s.",
+                    f"The server {self.root!r} does not come to an end in {total_s:g} s.",
                     remedy="Check that it is kiwix-serve; for a slow line, set a larger serve_timeout_s.",
-                ) from problem
-            except httpx2.TransportError as problem:
-                if attempt == 2:
-                    raise self._unreachable(f"does not answer: {problem}") from problem
-            except (httpx2.InvalidURL, UnicodeError, ValueError) as problem:
-                raise self._unreachable(f"cannot be asked: {problem}") from problem
-            except httpx2.RequestError as problem:
-                raise self._unreachable(f"gives a broken answer: {problem}") from problem
-        raise AssertionError("unreachable")
+                ) from failure
+            if failure.kind == "large":
+                raise BookUnreachable(
+                    f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
+                    remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
+                ) from failure
+            words = {"address": "cannot be asked", "garbled": "gives a broken answer"}
+            raise self._unreachable(f"{words.get(failure.kind, 'does not answer')}: {failure}") from failure
 
-    def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> httpx2.Response:
+    def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
         """The same, but a server in trouble, or one that wants a password, is an error."""
         response = self.get(path, method=method, span=span)
-        if response.status_code in REFUSALS or response.status_code >= 500:
-            raise self._unreachable(f"answers with an error ({response.status_code})")
+        if response.status in REFUSALS or response.status >= 500:
+            raise self._unreachable(f"answers with an error ({response.status})")
         return response
 
     def _unreachable(self, what: str) -> BookUnreachable:
@@ -118,16 +114,14 @@ class KiwixServer:
     def close(self) -> None:
         self._client.close()
 
-    def _once(self, method: str, url: str, span: ByteRange | None) -> httpx2.Response:
+    def _once(self, method: str, url: str, span: ByteRange | None, limit: Limit) -> HttpReply:
         # Sizes and parts are those of the page itself, not of what is sent of it when it is compressed.
         as_it_is = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
         part = {"Range": f"bytes={span.start}-{span.end - 1}"} if span else {}
-        with self._client.stream(method, url, headers=as_it_is | part, extensions={"trace": limit_trace}) as response:
-            kept = KEPT_HEADERS if "content-encoding" in response.headers else (*KEPT_HEADERS, "content-length")
-            headers = [(k, v) for k, v in response.headers.items() if k.lower() in kept]
-            if span and response.status_code == PARTIAL and span.start != _start_of(response):
+        with self._client.open(method, url, limit, headers=as_it_is | part) as response:
+            if span and response.status == PARTIAL and span.start != _start_of(response):
                 raise self._unreachable("gives another part than it was asked for")
-            return httpx2.Response(response.status_code, headers=headers, content=_received(response, url, span))
+            return HttpReply(response.status, response.headers, _received(response, span))
 
     def _feed(self, path: str) -> ElementTree.Element:
         response = self.get(path)
@@ -135,7 +129,7 @@ class KiwixServer:
             f"{self.root!r} answers, but not as kiwix-serve does.",
             remedy="Name the address that kiwix-serve shows at its start, such as http://host:8080.",
         )
-        if response.status_code != 200:
+        if response.status != 200:
             raise strange
         try:
             return parse_xml(response.content)
@@ -143,7 +137,6 @@ class KiwixServer:
             raise strange from problem
 
 
-KEPT_HEADERS = ("location", "content-type")
 CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
 PARTIAL = 206
@@ -170,7 +163,7 @@ class ServeArchive:
 
     def read(self, path: str) -> Entry:
         final, via, response = self._fetch(path, "GET")
-        if response.status_code != 200:
+        if response.status != 200:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
         mimetype = response.headers.get("content-type", "")
         title = _title_in(response.content) if "html" in mimetype else ""
@@ -179,9 +172,9 @@ class ServeArchive:
 
     def look(self, path: str) -> EntryInfo:
         final, via, response = self._fetch(path, "HEAD")
-        if response.status_code != 200:
+        if response.status != 200:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
-        told = response.headers.get("content-length", "")
+        told = _told_size(response)
         size = int(told) if told.isascii() and told.isdigit() else len(self.read(final).content)
         return EntryInfo(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
 
@@ -189,16 +182,16 @@ class ServeArchive:
         # No address asks for no bytes at all; what is not there is told all the same.
         span = ByteRange(start, end) if start < end else ByteRange(start, start + 1)
         _, _, response = self._fetch(path, "GET", span)
-        if response.status_code not in FOUND | {PAST_THE_END}:
+        if response.status not in FOUND | {PAST_THE_END}:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
-        return response.content if start < end and response.status_code in FOUND else b""
+        return response.content if start < end and response.status in FOUND else b""
 
     def resolve(self, path: str) -> str | None:
         try:
             final, _, response = self._fetch(path, "HEAD")
         except RedirectLoop:
             return None
-        return final if response.status_code == 200 else None
+        return final if response.status == 200 else None
 
     def by_title(self, title: str) -> str | None:
         for match in self.suggest(title, 10):
@@ -241,7 +234,7 @@ class ServeArchive:
             return ()
         query = f"content={url_quoted(self._name)}&term={url_quoted(text)}&count={2 * limit}"
         response = self._server.answer(f"/suggest?{query}")
-        if response.status_code != 200:
+        if response.status != 200:
             return ()
         found: dict[str, Match] = {}
         for row in _rows(response.content):
@@ -268,13 +261,11 @@ class ServeArchive:
     def close(self) -> None:
         self._server.close()
 
-    def _fetch(
-        self, path: str, method: str, span: ByteRange | None = None
-    ) -> tuple[str, tuple[str, ...], httpx2.Response]:
+    def _fetch(self, path: str, method: str, span: ByteRange | None = None) -> tuple[str, tuple[str, ...], HttpReply]:
         via: list[str] = []
         while True:
             response = self._raw(path, method, span)
-            target = self._at.path_in(response.headers.get("location", "")) if response.is_redirect else None
+            target = self._at.path_in(response.headers.get("location", "")) if 300 <= response.status < 400 else None
             if target is None:
                 return path, tuple(via), response
             via.append(path)
@@ -282,11 +273,11 @@ class ServeArchive:
                 raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
             path = target
 
-    def _raw(self, path: str, method: str, span: ByteRange | None) -> httpx2.Response:
+    def _raw(self, path: str, method: str, span: ByteRange | None) -> HttpReply:
         if any(part in (".", "..") for part in path.split("/")) or not is_encodable(path):
             return NOWHERE
         response = self._server.answer(self._at.raw(path), method=method, span=span)
-        if response.status_code in FOUND and LETTER.match(path) and self._is_echo(path):
+        if response.status in FOUND and LETTER.match(path) and self._is_echo(path):
             return NOWHERE
         return response
 
@@ -306,16 +297,16 @@ class ServeArchive:
     def _is_same(self, path: str, other: str) -> bool:
         """Whether two paths have the same bytes; sizes are compared first, so that little is read of large files."""
         heads = [self._server.answer(self._at.raw(name), method="HEAD") for name in (path, other)]
-        sizes = [head.headers.get("content-length", "") for head in heads]
-        if any(head.status_code != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
+        sizes = [_told_size(head) for head in heads]
+        if any(head.status != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
             return False
         start = 0
         while True:
             span = ByteRange(start, start + COMPARED_BYTES)
             parts = [self._server.answer(self._at.raw(name), span=span) for name in (path, other)]
-            if parts[0].status_code != parts[1].status_code or parts[0].content != parts[1].content:
+            if parts[0].status != parts[1].status or parts[0].content != parts[1].content:
                 return False
-            if parts[0].status_code not in FOUND or len(parts[0].content) < COMPARED_BYTES:
+            if parts[0].status not in FOUND or len(parts[0].content) < COMPARED_BYTES:
                 return True
             start = span.end
 
@@ -326,7 +317,7 @@ class ServeArchive:
         response = self._server.answer(f"/search?{query}")
         # A book without an index, an unknown book and an unlucky query are all refused with an error
         # page that is no XML.
-        if response.status_code != 200:
+        if response.status != 200:
             return None
         try:
             return parse_xml(response.content)
@@ -335,29 +326,31 @@ class ServeArchive:
 
 
 LETTER = re.compile(r"[A-Z-]/.")
-NOWHERE = httpx2.Response(404)
+NOWHERE = HttpReply(404, {})
 
 
-def _received(response: httpx2.Response, url: str, span: ByteRange | None) -> bytes:
-    """The body, not beyond a limit; of one that came whole all the same, the part that was asked for."""
-    start = span.start if span and response.status_code == 200 else 0
-    end = start + len(span) if span else MAX_BYTES
+def _received(response: HttpResponse, span: ByteRange | None) -> bytes:
+    """The body; of one that came whole all the same, the part that was asked for."""
+    if span is None:
+        return response.read(MAX_BYTES)
+    start = span.start if response.status == 200 else 0
+    end = start + len(span)
     received = 0
     kept = []
-    for chunk in response.iter_bytes():
+    for chunk in response.chunks(MAX_BYTES):
         kept.append(chunk[max(start - received, 0) : max(end - received, 0)])
         received += len(chunk)
-        if span and received >= end:
+        if received >= end:
             break
-        if received > MAX_BYTES:
-            raise BookUnreachable(
-                f"The answer of {url!r} is larger than {MAX_BYTES // 2**20} MiB.",
-                remedy="Is this a kiwix-serve? Name its address, such as http://host:8080.",
-            )
     return b"".join(kept)
 
 
-def _start_of(response: httpx2.Response) -> int:
+def _told_size(reply: HttpReply) -> str:
+    """The size of the page as the server tells it; "" where that is the size of something compressed."""
+    return "" if "content-encoding" in reply.headers else reply.headers.get("content-length", "")
+
+
+def _start_of(response: HttpResponse) -> int:
     """Where the part begins that a server sent; -1 where it does not say."""
     found = CONTENT_RANGE.match(response.headers.get("content-range", ""))
     return int(found[1]) if found else -1

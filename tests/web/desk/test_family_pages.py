@@ -329,7 +329,7 @@ def test_relations_are_found_for_those_who_are_shown(
         asked.append(second)
         return told(family, first, second)
 
-    monkeypatch.setattr(KinshipFinder, "words", words)
+    monkeypatch.setattr(KinshipFinder, "describe", words)
     found = owner.get(f"/api/family/{there.done}/people", params={"limit": 2, "offset": 3}).json()
     assert owner.get(f"/family/{there.done}/log").status_code == 200
     assert asked == [one["id"] for one in found["people"]]

@@ -12,9 +12,9 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import said
 
 from kiwiresearch.brief.brief import Statement, TimelineMoment
-from kiwiresearch.brief.html import text_width
 from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, ago_text, timeline_picture, year_text
 from kiwiresearch.claims.claim import ClaimId
+from kiwiresearch.document.svg import BRIEF_FONT
 from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.web.desk.dates import date_markup, translated_date
@@ -146,7 +146,7 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
         moments = [a_moment(year).labelled(words) for year in (-1200, -1190, last)]
         marks = LexborHTMLParser(timeline_picture(moments, words)).css("svg text.date")
         spans = [
-            (float(mark.attributes["x"] or 0) + side * text_width(mark.text()) / 2)
+            (float(mark.attributes["x"] or 0) + side * BRIEF_FONT.width(mark.text()) / 2)
             for mark in marks
             for side in (-1, 1)
         ]

@@ -138,7 +138,7 @@ class Plan:
     def record(self) -> dict[str, Any]:
         """The plan as data."""
         row = asdict(replace(self, from_model=()))
-        del row["proposed"]
+        del row["from_model"]
         return {**row, "revisit_schedule": row["revisit_recommendations"]}
 
 

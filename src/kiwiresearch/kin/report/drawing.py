@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from kiwiresearch.document.svg import FAMILY_FONT, is_rtl, svg_number, svg_picture
 from kiwiresearch.kin.report.labels import display_name, lifespan, one_line
 from kiwiresearch.kin.tree import PersonId, Tree
 
@@ -18,10 +18,6 @@ TOP = 34.0
 EDGE = 8.0
 NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
 
-NARROW = frozenset("iljtfrI.,:;'’|!()[] -")
-WIDE = frozenset("mwMW@%—…&")
-HUGE = frozenset("\ufdfa\ufdfb\ufdfd⸺⸻")
-"""Single signs that are as long as words."""
 CORNERS = {"male": 2, "female": 16, "": 8}
 """Sex is told by the corners, which need no colour."""
 COLOURS = """
@@ -78,82 +74,19 @@ class Layout:
 
 
 def number(value: float) -> str:
-    """A coordinate: one decimal, so that the last bits of a sum never reach the file."""
-    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
-
-
-def text_width(text: str, size: float) -> float:
-    """How wide words are at most, in the fonts that browsers choose."""
-    return sum(map(_letter_width, text)) * size
-
-
-def _letter_width(letter: str) -> float:
-    if letter in HUGE:
-        return 12.0
-    category = unicodedata.category(letter)
-    if category in ("Mn", "Me", "Cf"):
-        return 0.0
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 1.4 if category == "So" else 1.05
-    if letter in NARROW:
-        return 0.4
-    if letter in WIDE:
-        return 0.98
-    return 0.78 if letter.isupper() else 0.64
-
-
-def shortened(text: str, width: float, size: float) -> str:
-    """The words that fit, in one line; where some do not, an ellipsis stands for them."""
-    if text_width(text, size) <= width:
-        return text
-    room = width - text_width("…", size)
-    kept = 0
-    for letter in text:
-        room -= _letter_width(letter) * size
-        if room < 0:
-            break
-        kept += 1
-    cut = text[:kept]
-    at_word = cut.rpartition(" ")[0]
-    return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
-
-
-def wrapped(text: str, width: float, size: float, most: int = 2) -> tuple[str, ...]:
-    """The words in so many lines that fit; the last one takes what is left, shortened."""
-    lines: list[str] = []
-    rest = text.split()
-    while rest and len(lines) < most - 1:
-        line = rest.pop(0)
-        while rest and text_width(f"{line} {rest[0]}", size) <= width:
-            line = f"{line} {rest.pop(0)}"
-        lines.append(shortened(line, width, size))
-    return (*lines, shortened(" ".join(rest), width, size)) if rest else tuple(lines)
-
-
-def is_rtl(text: str) -> bool:
-    """Whether a text is read from right to left: its first letter of any direction tells."""
-    return next(
-        (kind in ("R", "AL") for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False
-    )
+    """A coordinate of a family picture, without a decimal that says nothing."""
+    return svg_number(value).removesuffix(".0")
 
 
 def picture(
     layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, description: str
 ) -> str:
     """A whole picture, with its title and what it shows in words."""
-    width, height = number(layout.width), number(layout.height)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="family" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}" role="group" aria-labelledby="{name}-title {name}-told">',
-            f'<title id="{name}-title">{escape(one_line(title))}</title>',
-            f'<desc id="{name}-told">{escape(one_line(description))}</desc>',
-            *map(_tie, layout.ties),
-            *map(_label, layout.labels),
-            *(line for box in layout.boxes for line in _box(box, tree, anchors)),
-            "</svg>",
-        ]
-    )
+    parts = [*map(_tie, layout.ties), *map(_label, layout.labels)]
+    parts += [line for box in layout.boxes for line in _box(box, tree, anchors)]
+    size = number(layout.width), number(layout.height)
+    attributes = 'xmlns="http://www.w3.org/2000/svg" class="family"'
+    return svg_picture(name, size, one_line(title), one_line(description), parts, attributes=attributes)
 
 
 def svg_file(svg: str) -> str:
@@ -191,9 +124,9 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     # An inner picture cuts off what a font makes wider than anybody could know.
     yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
     room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
+    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
     if below:
-        lines.append(("when", shortened(below, room, DATE_SIZE), DATE_SIZE))
+        lines.append(("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE))
     step = 16.0
     y = BOX_HEIGHT / 2 - step * (len(lines) - 1) / 2 + 4.5
     for role, line, points in lines:

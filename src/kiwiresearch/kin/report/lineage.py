@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kiwiresearch.document.model import Branch, Line, Span, line_of
 from kiwiresearch.kin.report.descendants import Couples, children_of_couple, couple_ties, partners_in_order
-from kiwiresearch.kin.report.document import Branch, Line, Span, line_of
 from kiwiresearch.kin.report.labels import display_name, lifespan, year_phrase
 from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.kin.report.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
+from kiwiresearch.document.model import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
 from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
@@ -298,7 +298,7 @@ class Proofs:
             parts.append(f", ended {tie.end.words()}" if tie.end else "")
         line = line_of(Span(called, strong=True), ": ", self.person_link(other), *parts)
         if self._comes_first(tie) != person:
-            return FactEntry(line, level.words, level.tone, is_repeat=True)
+            return FactEntry(line, level.words, level.tone)
         evidence = self._evidence(tie)
         shared = self.quoting.class_of(evidence)
         against = self._sides.get(tie.id)
@@ -346,7 +346,10 @@ def count_by_tone(proofs: Proofs) -> dict[Tone, int]:
     found: dict[Tone, int] = dict.fromkeys(TONE_PHRASES, 0)
     for person in proofs.tree.persons:
         for entry in proofs.entries_for(person):
-            found[entry.tone] += not entry.is_repeat
+            found[entry.tone] += 1
+    for tie in proofs.tree.relationships:
+        if tie.first != tie.second and {tie.first, tie.second} <= proofs.tree.persons.keys():
+            found[proofs.support_of_tie(tie).tone] -= 1  # it was counted with both people
     return found
 
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 
-from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.document import (
+from kiwiresearch.document.html import html_page
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import (
     Block,
     Document,
-    Facts,
+    FactList,
     Heading,
-    Items,
     Line,
+    LineList,
     Paragraph,
     Picture,
+    Sentence,
     Span,
     Table,
     external_url,
     line_of,
 )
+from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, RankedValue
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
@@ -44,6 +49,36 @@ ABSENCE = (
 )
 
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""What a browser is told to load for the page: nothing."""
+
+
+@cache
+def style() -> str:
+    """How the page looks: on screen by day and by night, on a phone, and on paper."""
+    return (files("kiwiresearch.kin.report") / "style.css").read_text(encoding="utf-8").strip()
+
+
+def family_page(document: Document) -> str:
+    """The report as one HTML page that needs nothing else."""
+    return _encodable(html_page(document, style(), POLICY, title_direction="auto"))
+
+
+def family_markdown(document: Document) -> str:
+    """The report as Markdown."""
+    return _encodable(markdown(document, breaks_autolinks=True))
+
+
+def _encodable(text: str) -> str:
+    """Text that every file can hold: half a character, which JSON lets through, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _table(header: tuple[str, ...], rows: Iterable[Sequence[Line]], label: str, role: str = "") -> Table:
+    cells = tuple(tuple((Sentence(line),) for line in row) for row in rows)
+    return Table(header, cells, label, role, names_cells=True)
+
+
 def conflicts_section(proofs: Proofs) -> Iterator[Block]:
     yield Heading(line_of("Conflicts"), anchor="conflicts")
     if not proofs.case.disagreements:
@@ -60,13 +95,13 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
     rows = [row for ranked in one.ranking if (row := _value(proofs, ranked, is_held=one.recommended in ranked.facts))]
     if rows:
         header = ("Value", "Sources", "Confidence", "Held", "Why it ranks here")
-        yield Table(header, tuple(rows), f"Values of {field_noun(one.field)}", "sides")
+        yield _table(header, tuple(rows), f"Values of {field_noun(one.field)}", "sides")
     told = "Settled." if one.status == "resolved" else "Settled for now." if one.status == "tentative" else ""
     rationale = one_line(one.rationale)
     yield Paragraph(line_of(rationale or told if told else f"Not settled. {rationale}".strip()))
     if one.next_actions:
         yield Paragraph(line_of("What would settle it:"))
-        yield Items(tuple(line_of(one_line(action)) for action in one.next_actions))
+        yield LineList(tuple(line_of(one_line(action)) for action in one.next_actions))
 
 
 def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line, ...]:
@@ -108,7 +143,7 @@ def merges_section(proofs: Proofs) -> Iterator[Block]:
         yield Paragraph(line_of(*spans, f" ({decided}{state})"))
         lines = [line_of(Span("Why: ", emphasis=True), one_line(one.why))]
         lines.append(line_of(Span("Why perhaps not: ", emphasis=True), one_line(one.why_not) or "nothing was noted."))
-        yield Items(tuple(lines))
+        yield LineList(tuple(lines))
 
 
 def log_section(case: FamilyCase) -> Iterator[Block]:
@@ -132,7 +167,7 @@ def log_section(case: FamilyCase) -> Iterator[Block]:
         for one in case.searches
     ]
     kept = len(header) if any(row[-1] for row in rows) else len(header) - 1
-    yield Table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
+    yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
 
 
 def sources_section(case: FamilyCase) -> Iterator[Block]:
@@ -150,7 +185,7 @@ def sources_section(case: FamilyCase) -> Iterator[Block]:
         parts += [f"content {one_line(source.content_hash)[:23]}"] if source.content_hash else []
         title = Span(source_title(source), external_url(source.url), foreign=True)
         lines.append(line_of(title, f": {', '.join(filter(None, parts))}"))
-    yield Items(tuple(lines), "sources", SOURCE_ANCHOR)
+    yield LineList(tuple(lines), "sources", SOURCE_ANCHOR, numbered=True)
 
 
 def ending_section(case: FamilyCase) -> Iterator[Block]:
@@ -160,7 +195,7 @@ def ending_section(case: FamilyCase) -> Iterator[Block]:
     yield Paragraph(line_of(f"{told} ({reason})" if reason else "The research goes on."))
     if case.settings:
         lines = tuple(line_of(f"{one_line(key)}: {one_line(value)}") for key, value in sorted(case.settings.items()))
-        yield Items(lines, "settings")
+        yield LineList(lines, "settings")
     if case.audit_head:
         yield Paragraph(line_of("Head of the audit log, which proves that nothing before it was changed:"))
         yield Paragraph(line_of(one_line(case.audit_head)), "hash")
@@ -279,9 +314,9 @@ def _people_table(proofs: Proofs, people: Sequence[PersonId]) -> Table:
     ]
     label = "All people of this report"
     if not case.kinship:
-        return Table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
+        return _table(("Name", "Lived"), tuple(row[:2] for row in rows), label)
     seed = next((display_name(case.tree, one) for one in case.seeds if one in case.tree.persons), "")
-    return Table(("Name", "Lived", f"Relation to {seed}" if seed else "Relation"), tuple(rows), label)
+    return _table(("Name", "Lived", f"Relation to {seed}" if seed else "Relation"), tuple(rows), label)
 
 
 def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
@@ -300,7 +335,7 @@ def _person(proofs: Proofs, one: PersonId) -> Iterator[Block]:
         yield Paragraph(line_of(LIVING_NOTES[person.living]), "who")
     entries = proofs.entries_for(one)
     if entries:
-        yield Facts(entries)
+        yield FactList(entries)
         lacking = open_points(case, one)
         if lacking:
             yield Paragraph(line_of(Span("Open: ", emphasis=True), f"{lacking}."), "who")
@@ -314,7 +349,7 @@ def _events(proofs: Proofs) -> Iterator[Block]:
         yield Heading(line_of("Timeline of the family"), anchor="timeline")
         rows = tuple(_event(proofs, event) for event in events)
         header = ("When", "What", "Who", "Where", "Ages", "How sure")
-        yield Table(header, rows, "Events of all people in the order of time", "events")
+        yield _table(header, rows, "Events of all people in the order of time", "events")
 
 
 def _event(proofs: Proofs, event: Event) -> tuple[Line, ...]:

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urljoin, urlsplit
 
-import httpx2
-
 from kiwiresearch.errors import SourceRefused, SourceUnreachable
-from kiwiresearch.network import Deadline
+from kiwiresearch.http_client import HttpClient, HttpFailure, Limit
 
 PORTS = {"https": 443, "http": 80}
 MAX_URL = 4_000
@@ -159,27 +157,27 @@ class Transport:
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._agent = user_agent
-        self._clients: dict[str, httpx2.Client] = {}
+        self._client = HttpClient(silent_s=timeout_s)
 
     def send(self, place: PinnedAddress, request: Request) -> HttpAnswer:
-        deadline = Deadline(self._timeout_s)
         try:
-            return self._asked(place, request, deadline)
-        except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError, OSError) as problem:
-            why = f"was not done after {self._timeout_s:g} seconds" if deadline.has_passed else "does not answer"
+            return self._asked(place, request)
+        except HttpFailure as failure:
+            if failure.kind == "large":
+                raise SourceUnreachable(
+                    f"The answer of {display_url(place.url)!r} is larger than {self._max_bytes / 2**20:g} MiB.",
+                    remedy="A page about a person is never that large; the plugin asks for the wrong thing.",
+                ) from failure
+            why = f"was not done after {self._timeout_s:g} seconds" if failure.kind == "late" else "does not answer"
             raise SourceUnreachable(
-                f"The source {display_url(place.url)!r} {why} ({type(problem).__name__}).",
+                f"The source {display_url(place.url)!r} {why} ({type(failure.__cause__).__name__}).",
                 remedy="Check the connection, then try again.",
-            ) from problem
-        finally:
-            deadline.cancel()
+            ) from failure
 
     def close(self) -> None:
-        for client in self._clients.values():
-            client.close()
-        self._clients.clear()
+        self._client.close()
 
-    def _asked(self, place: PinnedAddress, request: Request, deadline: Deadline) -> HttpAnswer:
+    def _asked(self, place: PinnedAddress, request: Request) -> HttpAnswer:
         headers = {
             "Host": place.host,
             "User-Agent": self._agent,
@@ -187,46 +185,16 @@ class Transport:
             "Accept-Encoding": ENCODINGS,
             **request.secret_headers,
         }
-        data = dict(request.form) if request.method == "POST" else None
+        form = request.form if request.method == "POST" else None
         # The certificate is checked against the name of the host, though its number is what is called.
-        extensions = {"sni_hostname": place.name, "trace": deadline.trace}
-        with self._opened(place.pinned.partition(":")[0]).stream(
-            request.method, place.pinned, headers=headers, data=data, extensions=extensions
+        with self._client.open(
+            request.method, place.pinned, Limit(self._timeout_s), headers=headers, form=form, server_name=place.name
         ) as response:
-            content = self._received(response, place)
-            if deadline.has_passed:  # what was shut in the middle may look like an end
-                raise TimeoutError
             found = response.headers
             return HttpAnswer(
-                response.status_code,
-                content,
+                response.status,
+                response.read(self._max_bytes),
                 found.get("content-type", ""),
                 found.get("location", "") if response.is_redirect else "",
                 found.get("retry-after", ""),
             )
-
-    def _received(self, response: httpx2.Response, place: PinnedAddress) -> bytes:
-        kept: list[bytes] = []
-        size = 0
-        for chunk in response.iter_bytes():
-            size += len(chunk)
-            if size > self._max_bytes:
-                raise SourceUnreachable(
-                    f"The answer of {display_url(place.url)!r} is larger than {self._max_bytes / 2**20:g} MiB.",
-                    remedy="A page about a person is never that large; the plugin asks for the wrong thing.",
-                )
-            kept.append(chunk)
-        return b"".join(kept)
-
-    def _opened(self, scheme: str) -> httpx2.Client:
-        if scheme not in self._clients:
-            # No proxy from the environment, no connection kept: each request stands alone.
-            self._clients[scheme] = httpx2.Client(
-                timeout=self._timeout_s,
-                trust_env=False,
-                follow_redirects=False,
-                verify=scheme == "https",  # where there is no https, its certificates need not be loaded
-                limits=httpx2.Limits(max_keepalive_connections=0),
-            )
-        self._clients[scheme].cookies.clear()
-        return self._clients[scheme]

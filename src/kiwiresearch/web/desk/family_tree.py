@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import records as told
+from kiwiresearch.document.svg import FAMILY_FONT, is_rtl
 from kiwiresearch.kin.report.descendants import descendants_layout
 from kiwiresearch.kin.report.drawing import (
     BOX_HEIGHT,
@@ -24,10 +25,7 @@ from kiwiresearch.kin.report.drawing import (
     Label,
     Layout,
     Tie,
-    is_rtl,
     number,
-    shortened,
-    wrapped,
 )
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.report.pedigree import pedigree_layout
@@ -136,8 +134,8 @@ def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
 
 def _lines(name: str, below: str) -> Iterator[BoxLine]:
     room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
-    lines += [("when", shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
+    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
+    lines += [("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
     y = BOX_HEIGHT / 2 - LINE * (len(lines) - 1) / 2 + 4.5
     for role, text, size in lines:
         yield BoxLine(role, text, number(y), number(size), is_rtl(text))

@@ -12,8 +12,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.brief.brief import Brief, BriefPicture, BriefSource, Gap, Statement, TimelineMoment, media_type_of
-from kiwiresearch.brief.citations import CitedRun, paragraphs, quote_in_context
-from kiwiresearch.brief.document import QuoteInContext, without_overlaps
+from kiwiresearch.brief.citations import CitedRun, QuoteInContext, paragraphs, quote_in_context, without_overlaps
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue

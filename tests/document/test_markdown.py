@@ -1,4 +1,4 @@
-"""Briefs as Markdown, read back by a real Markdown reader: the words of books stay words."""
+"""Documents as Markdown, read back by a real Markdown reader: the words of sources stay words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from kiwiresearch.brief.document import Document, Heading, LineList, Paragraph, PlainTable, Span, spans
-from kiwiresearch.brief.markdown import markdown
+from kiwiresearch.document.markdown import markdown
+from kiwiresearch.document.model import Document, Heading, LineList, Paragraph, PlainTable, Span, line_of
 from kiwiresearch.text.display import printable
 
 READER = MarkdownIt("commonmark").enable("table")
@@ -27,6 +27,10 @@ HOSTILE = [
     "`code` and ``code``",
     "*a* _b_ **c** ~~d~~",
     "# a heading",
+    "###### a heading",
+    "---",
+    "&copy; &lt;b&gt;",
+    "a &amp; b",
     "1. a list",
     "2) a list",
     "- a list",
@@ -66,12 +70,12 @@ def test_a_document_is_read_back() -> None:
     document = Document(
         "Salt",
         (
-            Heading("Roads"),
+            Heading(line_of("Roads")),
             Paragraph(
-                spans("It began with ", Span("Salt road", emphasis=True), " and ", Span("Pass", "zim://b/P"), ".")
+                line_of("It began with ", Span("Salt road", emphasis=True), " and ", Span("Pass", "zim://b/P"), ".")
             ),
-            LineList((spans("one"), spans("two"))),
-            LineList((spans("first"), spans("second")), numbered=True),
+            LineList((line_of("one"), line_of("two"))),
+            LineList((line_of("first"), line_of("second")), numbered=True),
             PlainTable(("key", "value"), (("a", "1"), ("b", "2"))),
         ),
     )
@@ -90,7 +94,7 @@ def test_a_document_is_read_back() -> None:
 @pytest.mark.parametrize("title", HOSTILE)
 def test_a_title_stays_words(title: str) -> None:
     """Whatever a title holds, an entry of a list is one entry with one link, which says just the title."""
-    entries = tuple(spans(Span(title, "zim://book/Page"), ": ", title, ".") for _ in range(3))
+    entries = tuple(line_of(Span(title, "zim://book/Page"), ": ", title, ".") for _ in range(3))
     found = tokens(Document("T", (LineList(entries, numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == 3
     assert said(found) == "T" + f"{one_line(title)}: {one_line(title)}." * 3
@@ -103,9 +107,9 @@ def test_text_stays_words_everywhere(text: str) -> None:
     document = Document(
         text,
         (
-            Heading(text),
-            Paragraph(spans(text)),
-            Paragraph(spans("It is ", Span(text, emphasis=True), " that is meant")),
+            Heading(line_of(text)),
+            Paragraph(line_of(text)),
+            Paragraph(line_of("It is ", Span(text, emphasis=True), " that is meant")),
             PlainTable(("a", text), ((text, "b"),)),
         ),
     )
@@ -134,7 +138,7 @@ PATHS = [
 @pytest.mark.parametrize("path", PATHS)
 def test_a_link_leads_to_its_page(path: str) -> None:
     """Spaces, brackets, quotes and letters of any script in an address do not end the link."""
-    found = tokens(Document("T", (Paragraph(spans(Span("page", f"zim://book/{path}"), " behind")),)))
+    found = tokens(Document("T", (Paragraph(line_of(Span("page", f"zim://book/{path}"), " behind")),)))
     (link,) = [child for child in inside(found) if child.type == "link_open"]
     assert unquote(str(link.attrs["href"])) == f"zim://book/{path}"
     assert said(found) == "Tpage behind"
@@ -146,7 +150,7 @@ WORDS = st.text(st.characters(categories=("L", "N", "S", "P", "Zs")), min_size=1
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_any_titles_are_as_many_entries(titles: list[str]) -> None:
     """A list has an entry for each title, whatever signs they hold, and says them all."""
-    found = tokens(Document("T", (LineList(tuple(spans(Span(title, "#x")) for title in titles), numbered=True),)))
+    found = tokens(Document("T", (LineList(tuple(line_of(Span(title, "#x")) for title in titles), numbered=True),)))
     assert sum(token.type == "list_item_open" for token in found) == len(titles)
     assert said(found) == "T" + "".join(map(one_line, titles))
 
@@ -157,3 +161,11 @@ def test_any_words_are_one_row(first: str, second: str) -> None:
     found = tokens(Document("T", (PlainTable(("a", "b"), ((first, second),)),)))
     assert sum(token.type == "td_open" for token in found) == 2
     assert said(found) == "Tab" + one_line(first) + one_line(second)
+
+
+def test_bare_addresses_can_be_kept_from_becoming_links() -> None:
+    """A reader that makes links of addresses finds none in the words of sources, and the links of ours stay."""
+    document = Document("T", (Paragraph(line_of("https://a.example WWW.b.example ", Span("c", "https://c.example"))),))
+    plain, broken = markdown(document), markdown(document, breaks_autolinks=True)
+    assert "https://a.example WWW.b.example [c](https://c.example)" in plain
+    assert r"https\://a.example WWW\.b.example [c](https://c.example)" in broken

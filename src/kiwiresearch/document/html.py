@@ -1,0 +1,276 @@
+"""A document as HTML that is also XML, and as a page of its own that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+from typing import NamedTuple
+
+from kiwiresearch.document.model import (
+    BREAK,
+    SCHEMES,
+    Block,
+    Cite,
+    CitedParagraph,
+    CollapsedList,
+    Document,
+    FactEntry,
+    FactList,
+    Heading,
+    Image,
+    Line,
+    LineList,
+    Paragraph,
+    Picture,
+    PlainTable,
+    Proof,
+    Quotation,
+    Sentence,
+    SentenceList,
+    Sentences,
+    Span,
+    Table,
+    more_pages,
+    safe_address,
+)
+from kiwiresearch.text.display import printable
+from kiwiresearch.text.languages import two_letter_code
+
+TOP_LEVEL = 2
+
+
+class _Section(NamedTuple):
+    heading: Heading
+    blocks: Sequence[Block]
+
+
+def html_page(document: Document, style: str, policy: str, *, head: str = "", title_direction: str = "") -> str:
+    """A page with a list of contents; `policy` says what a browser may load for it."""
+    title = escape(" ".join(printable(document.title).split()))
+    opening, sections = _sections(document.blocks)
+    contents = (f'<li><a href="#{one.heading.anchor}">{_line(one.heading.line)}</a></li>' for one in sections)
+    direction = f' dir="{title_direction}"' if title_direction else ""
+    body = [
+        '<a class="skip" href="#summary">Skip to the summary</a>',
+        f"<header>\n<h1{direction}>{title}</h1>\n{blocks_in_html(opening)}\n</header>",
+        '<nav aria-label="Contents">\n<ol>',
+        *contents,
+        "</ol>\n</nav>\n<main>",
+        *map(_section, sections),
+        "</main>",
+    ]
+    return (
+        f'<!DOCTYPE html>\n<html lang="{escape(two_letter_code(document.language))}">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
+        f'{head}<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _sections(blocks: Sequence[Block]) -> tuple[Sequence[Block], list[_Section]]:
+    """The blocks before the first section, and the sections."""
+    starts = [n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.level == TOP_LEVEL]
+    sections = []
+    for start, end in pairwise([*starts, len(blocks)]):
+        heading = blocks[start]
+        assert isinstance(heading, Heading)
+        sections.append(_Section(heading, blocks[start + 1 : end]))
+    return blocks[: starts[0]] if starts else blocks, sections
+
+
+def _section(section: _Section) -> str:
+    inside = blocks_in_html((section.heading, *section.blocks))
+    return f'<section aria-labelledby="{section.heading.anchor}">\n{inside}\n</section>'
+
+
+def blocks_in_html(blocks: Sequence[Block]) -> str:
+    return "\n".join(line for block in blocks for line in _block(block))
+
+
+def escaped(text: str) -> str:
+    """Words that stay words, in one line; a space at the edge is part of the sentence."""
+    before = " " if text[:1].isspace() else ""
+    behind = " " if text[-1:].isspace() and text.strip() else ""
+    return f"{before}{escape(printable(text).strip())}{behind}"
+
+
+def html_link(url: str, inside: str) -> str:
+    """A link around markup; markup alone where the address may not be a link."""
+    return f'<a href="{escape(safe_address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Heading():
+            anchor = f' id="{block.anchor}"' if block.anchor else ""
+            yield f"<h{block.level}{anchor}>{_line(block.line)}</h{block.level}>"
+        case Paragraph():
+            yield f"<p{_class(block.role)}>{_line(block.line)}</p>"
+        case CitedParagraph():
+            yield f'<div class="running">{_running(block)}</div>'
+        case CollapsedList():
+            yield f"<details><summary>{escaped(block.label)}</summary>"
+            yield from _block(block.items)
+            yield "</details>"
+        case LineList():
+            yield from _list("ol" if block.numbered else "ul", block, map(_line, block.lines))
+        case SentenceList():
+            yield from _list("ul", block, map(_text, block.entries))
+        case FactList():
+            yield '<ul class="facts">'
+            yield from map(_fact, block.entries)
+            yield "</ul>"
+        case PlainTable():
+            yield from _plain_table(block)
+        case Table():
+            yield from _table(block)
+        case Image():
+            yield f'<figure class="picture"><img src="{escape(block.address)}" alt="{escape(printable(block.alt))}"/>'
+            yield f"<figcaption>{_line(block.caption)}</figcaption></figure>"
+        case Picture():
+            yield f"<figure>\n{_wide(block.label)}"
+            yield f"{block.svg}\n</div>\n<figcaption>{escaped(block.caption)}</figcaption>\n</figure>"
+
+
+def _list(tag: str, block: LineList | SentenceList, items: Iterator[str]) -> Iterator[str]:
+    yield f"<{tag}{_class(block.role)}>"
+    for number, item in enumerate(items, start=1):
+        anchor = f' id="{block.anchor}-{number}"' if block.anchor else ""
+        yield f"<li{anchor}>{item}</li>"
+    yield f"</{tag}>"
+
+
+def _plain_table(block: PlainTable) -> Iterator[str]:
+    yield "<table>"
+    head = (f'<th scope="col">{escaped(cell)}</th>' for cell in block.header)
+    yield f"<thead><tr>{''.join(head)}</tr></thead>"
+    yield "<tbody>"
+    for row in block.rows:
+        yield f"<tr>{''.join(f'<td>{escaped(cell)}</td>' for cell in row)}</tr>"
+    yield "</tbody>"
+    yield "</table>"
+
+
+def _table(block: Table) -> Iterator[str]:
+    yield _wide(block.label)
+    yield f"<table{_class(block.role)}>"
+    # A header without words heads nothing, and a screen reader should not announce it.
+    head = (f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in block.header)
+    yield f"<thead><tr>{''.join(head)}</tr></thead>"
+    yield "<tbody>"
+    names = [f' data-head="{escape(name)}"' if block.names_cells else "" for name in block.header[1:]]
+    for first, *rest in block.rows:
+        cells = "".join(f"<td{name}>{_text(cell)}</td>" for name, cell in zip(names, rest, strict=True))
+        yield f'<tr><th scope="row">{_text(first)}</th>{cells}</tr>'
+    yield "</tbody>"
+    yield "</table>"
+    yield "</div>"
+
+
+def _wide(label: str) -> str:
+    """The opening tag around something wide: it scrolls by itself, by finger or by keyboard, and the page does not."""
+    return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
+
+
+def _class(role: str) -> str:
+    return f' class="{role}"' if role else ""
+
+
+def _role(sureness: str) -> str:
+    return sureness.replace(" ", "-") if sureness.replace(" ", "").isalpha() else ""
+
+
+def _text(text: Sentences) -> str:
+    if len(text) == 1 and text[0].proof is None:
+        return _line(text[0].line)
+    return "".join(f'<div class="said">{_sentence(one)}</div>' for one in text)
+
+
+def _running(paragraph: CitedParagraph) -> str:
+    """Sentences one after the other; what they rest on unfolds where it changes."""
+    parts: list[str] = []
+    for run in paragraph.runs:
+        for sentence in run.sentences:
+            doubt = f" <em{_class(_role(sentence.doubt))}>({escaped(sentence.doubt)})</em>" if sentence.doubt else ""
+            parts.append(f"<span>{_line(sentence.line)}</span>{doubt}")
+        parts.append(_proof(run.proof))
+    return " ".join(parts)
+
+
+def _sentence(sentence: Sentence) -> str:
+    said = _line(sentence.line)
+    return f"{said} {_proof(sentence.proof)}".strip() if sentence.proof else said
+
+
+def _proof(proof: Proof) -> str:
+    cites = [_cite(cite) for cite in proof.cites]
+    if proof.more:
+        cites.append(more_pages(proof.more))
+    shown = f'<span class="cites">{" ".join(cites)}</span>'
+    if not proof.quotations:
+        return shown
+    label = escaped(proof.sureness) or "quotes"
+    unfolded = "".join(map(_cited_quotation, proof.quotations))
+    return f"{shown} <details><summary{_class(_role(proof.sureness))}>{label}</summary>{unfolded}</details>"
+
+
+def _cite(cite: Cite) -> str:
+    return html_link(cite.marked_url, f"[{escaped(cite.words)}]")
+
+
+def _cited_quotation(quotation: Quotation) -> str:
+    """A quote marked within the words around it, with each note on a line of its own."""
+    quote = f"“{escaped(quotation.words)}”"
+    if quotation.before or quotation.after:
+        marked = f"<mark>{escaped(quotation.words)}</mark>"
+        quote = f"“{escaped(quotation.before)}{marked}{escaped(quotation.after)}”"
+    role = _class("around" if quotation.before or quotation.after else "")
+    quotes = f"<p{role}>{quote}</p>" + "".join(f"<p>“{escaped(other)}”</p>" for other in quotation.others)
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in quotation.notes)
+    return f'<blockquote>{quotes}{_footer(quotation)}</blockquote><div class="notes">{notes}</div>'
+
+
+def _fact(entry: FactEntry) -> str:
+    badge = f'<span class="badge {entry.tone}">{escaped(entry.badge)}</span>' if entry.badge else ""
+    notes = "".join(f"<p>{_line(note)}</p>" for note in entry.notes)
+    inside = notes + "".join(map(_quotation_of_fact, entry.quotations))
+    if not inside:
+        return f'<li class="bare">{_line(entry.line)} {badge}</li>'
+    opened = " open" if entry.is_open else ""
+    return (
+        f"<li><details{opened}><summary>{_line(entry.line)} {badge}</summary>"
+        f'<div class="proof">{inside}</div></details></li>'
+    )
+
+
+def _quotation_of_fact(quotation: Quotation) -> str:
+    said = f'<p dir="auto">“{escaped(quotation.words)}”</p>' if quotation.words.strip() else ""
+    notes = f'<p class="notes">{"; ".join(map(escaped, quotation.notes))}</p>' if quotation.notes else ""
+    return f"<blockquote>{said}{_footer(quotation)}{notes}</blockquote>"
+
+
+def _footer(quotation: Quotation) -> str:
+    return f"<footer>{_line(quotation.cite)}</footer>"
+
+
+def _line(line: Line) -> str:
+    return "".join(map(_span, line))
+
+
+def _span(span: Span) -> str:
+    if span == BREAK:
+        return "<br/>"
+    text = escaped(span.text)
+    if span.foreign:
+        text = f"<bdi>{text}</bdi>"
+    if span.tone:
+        text = f'<span class="{span.tone}">{text}</span>'
+    if span.emphasis:
+        text = f"<em>{text}</em>"
+    if span.strong:
+        text = f"<strong>{text}</strong>"
+    return html_link(span.url, text)

@@ -1,0 +1,158 @@
+"""A document as Markdown. Words of sources stay words: nothing in them becomes markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kiwiresearch.document.model import (
+    BREAK,
+    Block,
+    CitedParagraph,
+    CollapsedList,
+    Document,
+    FactEntry,
+    FactList,
+    Heading,
+    Image,
+    Line,
+    LineList,
+    Paragraph,
+    Picture,
+    PlainTable,
+    Proof,
+    Quotation,
+    Sentence,
+    SentenceList,
+    Sentences,
+    Span,
+    Table,
+    external_url,
+    more_pages,
+    safe_address,
+)
+from kiwiresearch.text.display import escaped_anywhere
+
+ENTITY = re.compile(r"&(?=#?\w+;)")
+LINE_END = "  \n  "
+"""Two spaces keep it, and two more keep what follows within an item of a list."""
+IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
+AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
+"""Where a bare address in the words of a source would become a link of its own."""
+MAX_DEPTH = 12
+"""Deeper lists are lists of lists that no reader shows well."""
+
+
+def markdown(document: Document, *, breaks_autolinks: bool = False) -> str:
+    """The document as text that any Markdown reader shows alike.
+
+    Family reports break bare addresses in the words of sources, so that these do not become links. Research briefs
+    do not, since `verify` compares their bytes with those of runs that were made before.
+    """
+    writer = _MarkdownWriter(breaks_autolinks)
+    parts = [f"# {writer.words(document.title)}"]
+    parts += ["\n".join(writer.block(block)) for block in document.blocks]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _MarkdownWriter:
+    breaks_autolinks: bool
+
+    def block(self, block: Block) -> Iterator[str]:
+        match block:
+            case Heading():
+                yield f"{'#' * block.level} {self._line(block.line).strip()}"
+            case Paragraph():
+                yield self._line(block.line)
+            case CitedParagraph():
+                yield self._running(block)
+            case CollapsedList():
+                yield f"{self.words(block.label)}\n"
+                yield from self.block(block.items)
+            case LineList():
+                for number, line in enumerate(block.lines, start=1):
+                    yield f"{f'{number}.' if block.numbered else '-'} {self._line(line)}"
+            case SentenceList():
+                yield from (f"- {self._text(entry)}" for entry in block.entries)
+            case FactList():
+                for entry in block.entries:
+                    yield from self._fact(entry)
+            case PlainTable():
+                yield from self._table(block.header, (map(self.words, row) for row in block.rows))
+            case Table():
+                yield from self._table(block.header, (map(self._text, row) for row in block.rows))
+            case Image():
+                yield f"![{self.words(block.alt)}]({_address(block.address)}) {self._line(block.caption)}"
+            case Picture():
+                for branch in block.branches:
+                    yield f"{'  ' * min(branch.depth, MAX_DEPTH)}- {self._line(branch.line)}"
+
+    def words(self, text: str) -> str:
+        plain = escaped_anywhere(text)
+        return AUTOLINK.sub(r"\\", plain) if self.breaks_autolinks else plain
+
+    def _table(self, header: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+        yield f"| {' | '.join(map(self.words, header))} |"
+        yield f"|{' --- |' * len(header)}"
+        yield from (f"| {' | '.join(row)} |" for row in rows)
+
+    def _text(self, text: Sentences) -> str:
+        return " ".join(part for part in map(self._sentence, text) if part)
+
+    def _running(self, paragraph: CitedParagraph) -> str:
+        """Sentences one after the other, with their proof where it changes; of each only its doubt is told."""
+        parts: list[str] = []
+        for run in paragraph.runs:
+            for sentence in run.sentences:
+                doubt = f" *({self.words(sentence.doubt)})*" if sentence.doubt else ""
+                parts.append(self._line(sentence.line) + doubt)
+            parts.append(f"({self._proof(run.proof)})")
+        return " ".join(part for part in parts if part)
+
+    def _sentence(self, sentence: Sentence) -> str:
+        said = self._line(sentence.line)
+        proof = self._proof(sentence.proof) if sentence.proof else ""
+        return f"{said} ({proof})" if said and proof else said or proof
+
+    def _proof(self, proof: Proof) -> str:
+        parts = [self._span(Span(cite.words, cite.url)) for cite in proof.cites]
+        if proof.more:
+            parts.append(more_pages(proof.more))
+        if proof.sureness:
+            parts.append(f"*{self.words(proof.sureness)}*")
+        return "; ".join(parts)
+
+    def _fact(self, entry: FactEntry) -> Iterator[str]:
+        badge = f" (*{self.words(entry.badge)}*)" if entry.badge else ""
+        yield f"- {self._line(entry.line)}{badge}"
+        yield from (f"  - {self._line(note)}" for note in entry.notes)
+        yield from (f"  - {self._quotation(one)}" for one in entry.quotations)
+
+    def _quotation(self, quotation: Quotation) -> str:
+        said = f"“{self.words(quotation.words)}” " if quotation.words.strip() else ""
+        notes = f" ({'; '.join(map(self.words, quotation.notes))})" if quotation.notes else ""
+        return f"{said}— {self._line(quotation.cite)}{notes}"
+
+    def _line(self, line: Line) -> str:
+        return "".join(map(self._span, line))
+
+    def _span(self, span: Span) -> str:
+        if span == BREAK:
+            return LINE_END
+        # A space at the edge of a span is part of the sentence; only those inside are made one.
+        before = " " if span.text[:1].isspace() else ""
+        behind = " " if span.text[-1:].isspace() and span.text.strip() else ""
+        text = self.words(span.text)
+        if text and (span.emphasis or span.strong):
+            mark = "*" * (span.emphasis + 2 * span.strong)
+            text = f"{mark}{text}{mark}"
+        # Markdown knows no anchors of ours, so that links within the document are left out.
+        if url := external_url(span.url):
+            text = f"[{text}]({_address(url)})"
+        return f"{before}{text}{behind}"
+
+
+def _address(url: str) -> str:
+    return ENTITY.sub(r"\\&", safe_address(url).translate(IN_ADDRESS))

@@ -1,0 +1,257 @@
+"""A document with headings, lists, tables, links, quotes and proofs, before it is Markdown or HTML."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+from urllib.parse import quote
+
+SCHEMES = ("http://", "https://", "zim://", "#")
+"""What a link may lead to; the text of a source never chooses another."""
+
+NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+Tone = Literal["", "good", "fair", "weak", "bad"]
+"""How well something is supported; words say it as well."""
+
+
+class Span(NamedTuple):
+    """Some words; with a URL they are a link. Foreign ones are shown in the direction of their own letters."""
+
+    text: str
+    url: str = ""
+    emphasis: bool = False
+    strong: bool = False
+    foreign: bool = False
+    tone: Tone = ""
+
+
+BREAK = Span("\n")
+"""The end of a line within a sentence, where its writer has put one."""
+
+Line = tuple[Span, ...]
+
+
+class Cite(NamedTuple):
+    """A place in a book: as readers name it, where they open it, and where its words are marked when they do."""
+
+    words: str
+    url: str
+    marked_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Words of a source, where they stand, and what is noted about them."""
+
+    words: str
+    cite: Line
+    notes: tuple[str, ...] = ()
+    before: str = ""
+    """The words right before the quoted ones, if they are shown; `after` likewise."""
+    after: str = ""
+    others: tuple[str, ...] = ()
+    """Further quotes from the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a sentence rests on: a few places for every reader, and all quotes for those who unfold it."""
+
+    cites: tuple[Cite, ...]
+    more: int
+    """Pages that say so too."""
+    sureness: str
+    quotations: tuple[Quotation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Words and what they rest on; in running text `doubt` follows in brackets."""
+
+    line: Line
+    proof: Proof | None = None
+    doubt: str = ""
+
+
+Sentences = tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Words above a part of the text; by its anchor it can be linked to."""
+
+    line: Line
+    level: int = 2
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text; its role is the class of its HTML element."""
+
+    line: Line
+    role: str = ""
+
+
+class CitedSentences(NamedTuple):
+    """Sentences of running text that are cited once, at their end."""
+
+    sentences: Sentences
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class CitedParagraph:
+    """A paragraph of running text, cited wherever the places change that it rests on."""
+
+    runs: tuple[CitedSentences, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineList:
+    """A list; with an anchor, each line can be linked to by its number, such as 'source-3'."""
+
+    lines: tuple[Line, ...]
+    role: str = ""
+    anchor: str = ""
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceList:
+    """A list of sentences with their proofs; with an anchor, each entry can be linked to by its number."""
+
+    entries: tuple[Sentences, ...]
+    role: str = ""
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactEntry:
+    """A fact with a badge that says how well it is supported; its notes and quotes unfold."""
+
+    line: Line
+    badge: str
+    tone: Tone
+    quotations: tuple[Quotation, ...] = ()
+    notes: tuple[Line, ...] = ()
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """The facts about one thing."""
+
+    entries: tuple[FactEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """A table of plain words."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of sentences with their proofs; the first cell of a row names it."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Sentences, ...], ...]
+    label: str
+    """What it shows, for those who cannot see it."""
+    role: str = ""
+    names_cells: bool = False
+    """Whether cells carry the heading of their column, for layouts that show rows as cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollapsedList:
+    """A list that most readers do not need, below a line that says what it is."""
+
+    label: str
+    items: LineList
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image file next to the text, with its caption."""
+
+    address: str
+    alt: str
+    caption: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of a nested list."""
+
+    depth: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in HTML, and in Markdown the nested list that says the same, if there is one."""
+
+    svg: str
+    label: str
+    caption: str
+    branches: tuple[Branch, ...] = ()
+
+
+Block = (
+    Heading
+    | Paragraph
+    | CitedParagraph
+    | LineList
+    | SentenceList
+    | FactList
+    | PlainTable
+    | Table
+    | CollapsedList
+    | Image
+    | Picture
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A title and what follows it."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    language: str = "eng"
+
+
+def safe_address(url: str) -> str:
+    """An address without what no address holds: white space, control characters and marks that turn the direction."""
+    return NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), url)
+
+
+def external_url(url: str) -> str:
+    """The address of a source, or nothing if it is no link or leads to a place in the document."""
+    return url if url.startswith(SCHEMES) and not url.startswith("#") else ""
+
+
+def line_of(*parts: str | Span) -> Line:
+    """A line of plain words and spans."""
+    return tuple(part if isinstance(part, Span) else Span(part) for part in parts if part)
+
+
+def cell(*parts: str | Span) -> Sentences:
+    """A table cell of one sentence that needs no proof."""
+    return (Sentence(line_of(*parts)),)
+
+
+def plain_text(line: Line) -> str:
+    """The words of a line alone."""
+    return "".join(span.text for span in line)
+
+
+def more_pages(count: int) -> str:
+    """How many pages support a sentence beyond those that are named."""
+    return f"and {count} more page{'' if count == 1 else 's'}"

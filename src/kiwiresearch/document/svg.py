@@ -1,0 +1,122 @@
+"""The elements of SVG pictures: coordinates, widths of words, lines, texts, and the element around them."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from html import escape
+
+from kiwiresearch.document.html import escaped
+from kiwiresearch.text.display import printable
+
+FONT_SIZE = 12
+NARROW = frozenset("iljtfrI.,:;'’|!()[] -")
+HUGE = frozenset("\ufdfa\ufdfb\ufdfd⸺⸻")
+"""Single signs that are as long as words."""
+
+
+@dataclass(frozen=True, slots=True)
+class FontMetrics:
+    """How wide letters are at most, in the fonts that browsers choose, as parts of the font size."""
+
+    narrow: float
+    small: float
+    capital: float
+    wide_letters: frozenset[str]
+    knows_rare_signs: bool
+    """Whether signs without width, emoji and huge signs are told apart from letters."""
+
+    def letter_width(self, letter: str) -> float:
+        wide = unicodedata.east_asian_width(letter) in "WF"
+        if self.knows_rare_signs:
+            category = unicodedata.category(letter)
+            if letter in HUGE:
+                return 12.0
+            if category in ("Mn", "Me", "Cf"):
+                return 0.0
+            if wide and category == "So":
+                return 1.4
+        elif unicodedata.combining(letter):
+            return 0.0
+        if wide:
+            return 1.05
+        if letter in NARROW:
+            return self.narrow
+        if letter in self.wide_letters:
+            return 0.98
+        return self.capital if letter.isupper() else self.small
+
+    def width(self, text: str, size: float = FONT_SIZE) -> float:
+        return sum(map(self.letter_width, text)) * size
+
+    def shortened(self, text: str, width: float, size: float = FONT_SIZE) -> str:
+        """The words that fit, in one line; where some do not, an ellipsis stands for them."""
+        line = " ".join(printable(text).split())
+        if self.width(line, size) <= width:
+            return line
+        room = width - self.width("…", size)
+        fitting = 0
+        for letter in line:
+            room -= self.letter_width(letter) * size
+            if room < 0:
+                break
+            fitting += 1
+        cut = line[:fitting]
+        at_word = cut.rpartition(" ")[0]
+        return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
+
+    def wrapped(self, text: str, width: float, size: float, most: int = 2) -> tuple[str, ...]:
+        """The words in at most so many lines that fit; the last one takes what is left, shortened."""
+        lines: list[str] = []
+        rest = text.split()
+        while rest and len(lines) < most - 1:
+            line = rest.pop(0)
+            while rest and self.width(f"{line} {rest[0]}", size) <= width:
+                line = f"{line} {rest.pop(0)}"
+            lines.append(self.shortened(line, width, size))
+        return (*lines, self.shortened(" ".join(rest), width, size)) if rest else tuple(lines)
+
+
+# The two differ only in history: pictures are parts of reports, whose bytes `verify` compares.
+BRIEF_FONT = FontMetrics(0.38, 0.62, 0.75, frozenset("mMW@%—…⚠"), knows_rare_signs=False)
+FAMILY_FONT = FontMetrics(0.4, 0.64, 0.78, frozenset("mwMW@%—…&"), knows_rare_signs=True)
+
+
+def svg_number(value: float) -> str:
+    """A coordinate: one decimal, so that the last bits of a sum never reach the file."""
+    return f"{round(value, 1) + 0.0:.1f}"
+
+
+def is_rtl(text: str) -> bool:
+    """Whether a text is read from right to left: its first letter of any direction tells."""
+    return next(
+        (kind in ("R", "AL") for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False
+    )
+
+
+def svg_text(x: float, y: float, text: str, role: str, anchor: str = "start") -> str:
+    """Words at a place of the picture."""
+    return f'<text class="{role}" x="{svg_number(x)}" y="{svg_number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
+
+
+def svg_line(x1: float, y1: float, x2: float, y2: float, role: str) -> str:
+    start = f'x1="{svg_number(x1)}" y1="{svg_number(y1)}"'
+    return f'<line class="{role}" {start} x2="{svg_number(x2)}" y2="{svg_number(y2)}"/>'
+
+
+def svg_picture(
+    name: str, size: tuple[str, str], title: str, description: str, parts: list[str], *, attributes: str = ""
+) -> str:
+    """The picture of these parts, with its title and a description for those who cannot see it."""
+    width, height = size
+    attributes = attributes or f'class="{name}"'
+    return "\n".join(
+        [
+            f'<svg {attributes} viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            f'role="group" aria-labelledby="{name}-title {name}-told">',
+            f'<title id="{name}-title">{escape(printable(title))}</title>',
+            f'<desc id="{name}-told">{escape(printable(description))}</desc>',
+            *parts,
+            "</svg>",
+        ]
+    )
