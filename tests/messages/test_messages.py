@@ -86,7 +86,7 @@ def test_a_message_is_its_english_text() -> None:
 
 def test_a_message_is_written_in_the_language_of_the_reader() -> None:
     """The catalogue says where quotes stand, how a list ends and how numbers are written."""
-    assert render(LINKED, catalogue_in("es")) == "«Tin» enlaza con ella bajo «Ore»: «Tin is <b>.»"
+    assert render(LINKED, catalogue_in("es")) == "«Tin» enlaza con ella en «Ore»: «Tin is <b>.»"
     assert render(LINKED, catalogue_in("en"), str.upper) == "“TIN” links to it under “ORE”: “TIN IS <B>.”"
     seeds = tuple(Message("", "story.seed", title=one, why=Message("", "seed.best")) for one in "ABC")
     told = render(Message("", "story.began", n=12_000, seeds=seeds), catalogue_in("en"))
