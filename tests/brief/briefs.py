@@ -8,6 +8,7 @@ from kiwiresearch.brief.brief import (
     Brief,
     BriefSource,
     BriefSources,
+    Difference,
     Dispute,
     DisputeView,
     Figure,
@@ -22,6 +23,7 @@ from kiwiresearch.brief.brief import (
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
 from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.sentences import hedges_in
@@ -100,7 +102,7 @@ class Making:
 def some_sources(start: str = "zim:/") -> BriefSources:
     pages = []
     for number, (title, depth) in enumerate(PAGES):
-        why = "its title is the topic" if depth == 0 else "linked from the introduction of a relevant page"
+        why = Message("its title is the topic" if depth == 0 else "linked from the introduction of a relevant page")
         ref = entry(title)
         pages.append(
             BriefSource(ref, title, url_of(ref, start), depth, 60.0 - 3.25 * number, why, f"{title} is a page.")
@@ -110,7 +112,7 @@ def some_sources(start: str = "zim:/") -> BriefSources:
         "From there the crawl took the best page next: it met 120 pages and took 15.",
     )
     note = SourceBook(BOOK, "The sample book", "sample_en", "2026-01-01", "maxi", "eng", 120)
-    return BriefSources((note,), tuple(pages), LINKS, story, SETTINGS)
+    return BriefSources((note,), tuple(pages), LINKS, tuple(map(Message, story)), SETTINGS)
 
 
 def jdn(year: int) -> int:
@@ -138,7 +140,7 @@ def bronze_age(start: str = "zim:/") -> Brief:
         numbers=_numbers(make),
         gaps=_gaps(summary[3]),
         claims=make.claims,
-        notes=("The book holds introductions only for some pages.",),
+        notes=(Message("The book holds introductions only for some pages."),),
         context={summary[0].claims[0]: AROUND},
     )
 
@@ -233,7 +235,7 @@ def _disputes(make: Making) -> tuple[Dispute, ...]:
     other = DisputeView("", make.said(late.text, late, sureness="disputed"), ("disputed tag",))
     return (
         Dispute("Where the Sea Peoples came from", (aegean, region)),
-        Dispute("When Ugarit fell", (one, other), "contradiction: the dates are 15 years apart"),
+        Dispute("When Ugarit fell", (one, other), Difference("contradiction", Message("the dates are 15 years apart"))),
         Dispute("Whether an earthquake storm came first", (DisputeView("one geologist", shaken, ("may",)),)),
     )
 
@@ -244,17 +246,24 @@ def _numbers(make: Making) -> tuple[Figure, ...]:
     tin = make.one("Bronze", "Bronze holds about 12 % tin.", "Making")
     return (
         Figure("7,000–8,000", "inhabitants", "Ugarit", "c. 1200 BC", many),
-        Figure("6,000", "inhabitants", "Ugarit", "c. 1200 BC", fewer, "estimate range: both are estimates"),
+        Figure(
+            "6,000",
+            "inhabitants",
+            "Ugarit",
+            "c. 1200 BC",
+            fewer,
+            Difference("estimate range", Message("both are estimates")),
+        ),
         Figure("12 %", "tin", "Bronze", "", tin),
     )
 
 
 def _gaps(hedged: Statement) -> tuple[Gap, ...]:
     return (
-        Gap("missing page", "The page “Ahhiyawa” is linked from 3 of the pages, and is not in the book."),
-        Gap("concept", "“Tin trade” is linked from 5 of the pages, and 1 claim was found about it."),
-        Gap("hedged", "Of 9 claims about the drought 7 are hedged, and 2 have a reference.", hedged.claims),
-        Gap("introductions only", "The page “Troy” has only its introduction in this book."),
+        Gap("missing page", Message("The page “Ahhiyawa” is linked from 3 of the pages, and is not in the book.")),
+        Gap("concept", Message("“Tin trade” is linked from 5 of the pages, and 1 claim was found about it.")),
+        Gap("hedged", Message("Of 9 claims about the drought 7 are hedged, and 2 have a reference."), hedged.claims),
+        Gap("introductions only", Message("The page “Troy” has only its introduction in this book.")),
     )
 
 
@@ -274,19 +283,25 @@ def of_words(text: str, url: str = "") -> Brief:
         scope=text, anchor=text, book_name=text, tags=(text,), names=(text,), score=score,
     )  # fmt: skip
     said = make.said(text, claim)
-    page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, text, text)
-    other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, text, text)
+    page = BriefSource(ref, text, url or f"zim://{BOOK}/{text}", 0, 1.5, Message(text), text)
+    other = BriefSource(EntryRef(BOOK, f"{text}/other"), text, url, 1, 1.0, Message(text), text)
     sources = BriefSources(
-        (SourceBook(BOOK, text, text, text, text, "eng", 3),), (page, other), ((0, 1),), (text,), ((text, text),)
+        (SourceBook(BOOK, text, text, text, text, "eng", 3),),
+        (page, other),
+        ((0, 1),),
+        (Message(text),),
+        ((text, text),),
     )
     group = StatementGroup(text, (said,))
     view = DisputeView(text, said, (text,))
+    differing = Difference.from_text(text or "x")
     moments = (TimelineMoment(text, 2_000_000, 2_000_400, said), TimelineMoment(text, 2_100_000, 2_200_000, said))
     return Brief(
         text, sources, text, text, (text,), (said,), (group,), (group,), moments,
         (group, StatementGroup(text, (said, said))),
         (group,),
-        (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), text or "x")),
-        (Figure(text, text, text, text, said, text),), (Gap("concept", text, said.claims), Gap("missing page", text)),
-        make.claims, (text,), {claim.id: QuoteContext(text, text)},
+        (Dispute(text, (view, view)), Dispute(text, (view,)), Dispute(text, (view, view), differing)),
+        (Figure(text, text, text, text, said, Difference.from_text(text)),),
+        (Gap("concept", Message(text), said.claims), Gap("missing page", Message(text))),
+        make.claims, (Message(text),), {claim.id: QuoteContext(text, text)},
     )  # fmt: skip

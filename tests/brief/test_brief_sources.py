@@ -16,6 +16,7 @@ from kiwiresearch.brief.sources import sources_of, started_weakly
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.document.model import CollapsedList, Document, Heading, Line, LineList, Paragraph, PlainTable
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.open_book import OpenBook
 
 
@@ -102,7 +103,7 @@ def test_a_page_without_words_is_named_alone() -> None:
     """Where a page has no first sentence and no reason, its entry has its title, depth and points."""
     origin = crawled(max_pages=3).origin
     for ref, step in list(origin.state.visited.items()):
-        origin.state.visited[ref] = replace(step, opening="", reason="")
+        origin.state.visited[ref] = replace(step, opening="", reason=Message(""))
     found = Gathered(origin, ())
     assert {page.opening for page in found.brief().sources.pages} == {""}
     cited, others = listed(found)

@@ -42,7 +42,7 @@ AGAINST = """
 def test_views_are_set_against_each_other() -> None:
     """Two views of one section, the second of which turns against the first, are view A and view B (R70, R99)."""
     (dispute,) = frost(AGAINST).brief().disputes
-    assert (dispute.about, dispute.kind) == ("Great Frost: Causes", "")
+    assert (dispute.about, dispute.difference) == ("Great Frost: Causes", None)
     assert told(dispute) == [
         ("Some historians", "Some historians argue that ash from the hills caused the Great Frost."),
         (
@@ -124,8 +124,8 @@ def test_two_sided_disputes_come_first() -> None:
 def test_values_that_contradict_stand_side_by_side() -> None:
     """Two pages with another number for the same thing in the same year contradict each other (R69, R139)."""
     brief = varn("Varn had 12,000 inhabitants in 1430.", "Varn had 15,000 inhabitants in 1430.")
-    (dispute,) = [one for one in brief.disputes if one.kind]
-    assert dispute.kind.startswith("contradiction: ")
+    (dispute,) = [one for one in brief.disputes if one.difference]
+    assert str(dispute.difference).startswith("contradiction: ")
     assert told(dispute) == [
         ("", "Varn had 12,000 inhabitants in 1430."),
         ("", "Varn had 15,000 inhabitants in 1430."),
@@ -153,7 +153,7 @@ def test_an_article_makes_no_other_thing() -> None:
         "== Toll ==\nThe Great Frost killed 3,000 mules.",
         Lund="So it was.\n== Toll ==\nThe Great Frost killed 5,000 mules.",
     ).brief()
-    assert [dispute.kind.partition(":")[0] for dispute in brief.disputes] == ["contradiction"]
+    assert [str(dispute.difference).partition(":")[0] for dispute in brief.disputes] == ["contradiction"]
 
 
 @pytest.mark.parametrize(

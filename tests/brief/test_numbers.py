@@ -63,7 +63,7 @@ def test_values_that_disagree_are_marked() -> None:
     """Where another page gives another value, both rows say so and of which kind the disagreement is (R101)."""
     brief = varn("Varn has 12,000 inhabitants.", Lund="Varn has 15,000 inhabitants.")
     assert [figure.value for figure in brief.numbers] == ["12,000 inhabitants", "15,000 inhabitants"]
-    assert all(figure.disagrees.startswith("contradiction: ") for figure in brief.numbers)
+    assert all(str(figure.difference).startswith("contradiction: ") for figure in brief.numbers)
     table = markdown(report(brief)).partition("## Numbers & Quantitative Claims")[2].partition("\n## ")[0]
     assert table.count("**Disagrees**: The pages contradict each other.") == 2
 
@@ -72,7 +72,7 @@ def test_values_of_other_years_are_told_apart() -> None:
     """Two values of two years do not contradict each other: the rows say that they are of different years (R101)."""
     brief = varn("Varn had 12,000 inhabitants in 1430.", Lund="Varn had 15,000 inhabitants in 1530.")
     assert [figure.when for figure in brief.numbers] == ["1430", "1530"]
-    assert all(figure.disagrees.startswith("different year: ") for figure in brief.numbers)
+    assert all(str(figure.difference).startswith("different year: ") for figure in brief.numbers)
     assert brief.disputes == ()
 
 
@@ -80,7 +80,7 @@ def test_numbers_that_agree_are_not_marked() -> None:
     """Without another value there is nothing to mark."""
     brief = varn("Varn has 12,000 inhabitants.", "Varn covers an area of 40 km².", Lund="Lund has 15,000 inhabitants.")
     assert brief.numbers
-    assert {figure.disagrees for figure in brief.numbers} == {""}
+    assert {figure.difference for figure in brief.numbers} == {None}
 
 
 def test_numbers_of_one_thing_stand_together() -> None:

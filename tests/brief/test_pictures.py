@@ -16,12 +16,14 @@ from kiwiresearch.brief.graph_picture import MAX_NODES, graph_picture
 from kiwiresearch.brief.timeline_picture import (
     MAX_LABELS,
     WIDTH,
-    ago_in_words,
+    ago_text,
     axis_over,
     timeline_picture,
-    year_in_words,
+    year_text,
 )
 from kiwiresearch.document.svg import BRIEF_FONT
+from kiwiresearch.messages.catalogue import catalogue_in
+from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.archive import EntryRef
 
 HOSTILE = [
@@ -34,6 +36,8 @@ HOSTILE = [
     "青銅" * 50,
 ]
 SAID = Making().one("Troy", "Something of note happened, and several books tell of it at some length.")
+
+ENGLISH = catalogue_in("en")
 
 
 def moment(first: int, last: int, when: str = "") -> TimelineMoment:
@@ -167,10 +171,11 @@ def test_every_day_has_its_place(days: list[int]) -> None:
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        (year_in_words(-1200), "1200 BC"), (year_in_words(-12_000), "12,000 BC"), (year_in_words(79), "AD 79"),
-        (year_in_words(1066), "1066"), (ago_in_words(66_000_000), "66 million years ago"),
-        (ago_in_words(3_500_000_000), "3.5 billion years ago"), (ago_in_words(40_000), "40,000 years ago"),
-        (ago_in_words(0), "today"),
+        (year_text(-1200, ENGLISH), "1200 BC"), (year_text(-12_000, ENGLISH), "12,000 BC"),
+        (year_text(79, ENGLISH), "AD 79"), (year_text(1066, ENGLISH), "1066"),
+        (ago_text(66_000_000, ENGLISH), "66 million years ago"),
+        (ago_text(3_500_000_000, ENGLISH), "3.5 billion years ago"), (ago_text(40_000, ENGLISH), "40,000 years ago"),
+        (ago_text(0, ENGLISH), "today"),
     ],
 )  # fmt: skip
 def test_times_in_words(told: str, words: str) -> None:
@@ -186,7 +191,7 @@ def a_graph(pages: int, links: tuple[tuple[int, int], ...]) -> BriefSources:
             f"zim://{BOOK}/P{n}",
             (n + 9) // 10,
             90.0 - n,
-            "",
+            Message(""),
         )
         for n in range(pages)
     )

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from tests.brief.briefs import BOOK, TOP, Making, a_claim, bronze_age, entry, nothing, of_words, some_sources
 
-from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, StatementGroup, Sureness
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, StatementGroup, Sureness
 from kiwiresearch.brief.report import report
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import BookId
@@ -225,7 +225,7 @@ def test_quotes_that_say_it_otherwise_are_shown_too() -> None:
         DisputeView("", make.said(f"It fell in {year}.", a_claim("Troy", f"in {year} it fell", kind="timeline")))
         for year in (1190, 1175)
     )
-    brief = replace(nothing(), disputes=(Dispute("Troy", views, "different year"),), claims=make.claims)
+    brief = replace(nothing(), disputes=(Dispute("Troy", views, Difference("different year")),), claims=make.claims)
     found = part(brief, "Competing Views & Disputes")
     assert "The values are of different years." in found
     assert [row[0] for row in table(found)] == ["", "What is said", "In the page’s words"]

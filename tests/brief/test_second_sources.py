@@ -75,7 +75,7 @@ def test_another_date_of_the_same_fact_is_shown_as_a_contradiction() -> None:
     other = "The Vasa sank on her first voyage in the harbour of Stockholm on 12 August 1629."
     brief = vasa(SHIP, other).brief()
     (dispute,) = brief.disputes
-    assert dispute.kind.startswith("contradiction: ")
+    assert str(dispute.difference).startswith("contradiction: ")
     assert [brief.claims[view.statement.claims[0]].page_title for view in dispute.views] == [
         "Vasa",
         "Gustavus Adolphus",

@@ -86,7 +86,7 @@ def test_the_contradictions_of_a_run(kiwi: Told, run: Path) -> None:
     code, out, err = kiwi("conflicts", run, "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
-    disputes = [one for one in brief.disputes if one.kind]
+    disputes = [one for one in brief.disputes if one.difference]
     assert [one["about"] for one in found["conflicts"]] == [one.about for one in disputes] != []
     shown = kiwi("conflicts", run)[1]
     for one in found["conflicts"]:

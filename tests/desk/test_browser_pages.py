@@ -12,7 +12,7 @@ from tests.desk.conftest import OpenWindow, Served
 from tests.desk.keyboard import tabbed, usable
 from tests.web.family_server import Families
 
-from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.messages.catalogue import catalogue_in
 
 PLACES: Mapping[str, str] = {
     "home": "/",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.brief.briefs import Making, nothing, some_sources
 
-from kiwiresearch.brief.brief import Brief, Dispute, DisputeView
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView
 from kiwiresearch.brief.draft import StatementKeys
 from kiwiresearch.brief.writer import rewrite
 from kiwiresearch.claims.by_model import ClaimReader, merged_claims
@@ -61,7 +61,7 @@ def small_brief() -> Brief:
         "The Hittite capital was left before it burnt.",
     )
     summary = tuple(make.one("Late Bronze Age collapse", text, "Course") for text in said)
-    dispute = Dispute("When Ugarit fell", (DisputeView("", early), DisputeView("", late)), "contradiction")
+    dispute = Dispute("When Ugarit fell", (DisputeView("", early), DisputeView("", late)), Difference("contradiction"))
     sources = replace(some_sources(), pages=some_sources().pages[:3], links=())
     return replace(
         nothing(),

@@ -17,6 +17,7 @@ from kiwiresearch.api import open_shelf
 from kiwiresearch.brief import draft
 from kiwiresearch.brief.brief import (
     Brief,
+    Difference,
     Dispute,
     DisputeView,
     Gap,
@@ -37,6 +38,7 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.evidence import ground as quote_of
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import Message
 from kiwiresearch.page.read import page_of_text
 from kiwiresearch.runs import run_files as files_module
 from kiwiresearch.runs.folder import seal_of, sealed
@@ -282,7 +284,8 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
     one, other = (next(claim for claim in claims if value in claim.text) for value in ("118 km long", "186 km long"))
     views = tuple(DisputeView("", Statement(claim.text, (claim.id,), "one source")) for claim in (one, other))
     outcome = compare_texts(one.text, other.text, "Salt road")
-    dispute = Dispute(one.subject, views, f"{outcome.kind}: {outcome.why}")
+    assert outcome.disagreement
+    dispute = Dispute(one.subject, views, Difference(outcome.disagreement.kind, outcome.disagreement.why))
     brief = brief_from_record(json.loads((run / "brief.json").read_bytes()))
     brief = replace(brief, disputes=(dispute,), claims={claim.id: claim for claim in claims})
 
@@ -293,7 +296,7 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
         return [failure.what for failure in ledger.result(run).failures]
 
     assert wrong(brief) == []
-    kind = replace(dispute, kind="different year: one is newer")
+    kind = replace(dispute, difference=Difference("different year", Message("one is newer")))
     assert wrong(replace(brief, disputes=(kind,))) == [
         "the views on 'Salt road' do not differ by 'different year: one is newer'"
     ]
@@ -421,10 +424,10 @@ def test_what_is_called_open_is_in_the_words_of_its_claim(run: Path) -> None:
     """An open question is a sentence of a page: with other words, or without a claim, it fails."""
     brief = brief_in(run)
     claim = brief.claims[brief.summary[0].claims[0]]
-    assert told_of(run, replace(brief, gaps=(Gap("open", claim.text, (claim.id,)),))) == []
+    assert told_of(run, replace(brief, gaps=(Gap("open", Message(claim.text), (claim.id,)),))) == []
     wrong = "brief.json: the gap 'Nobody knows why.' is not in the words of its claim."
-    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", "Nobody knows why.", (claim.id,)),)))
-    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", "Nobody knows why."),)))
+    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", Message("Nobody knows why."), (claim.id,)),)))
+    assert wrong in told_of(run, replace(brief, gaps=(Gap("open", Message("Nobody knows why.")),)))
 
 
 def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> None:

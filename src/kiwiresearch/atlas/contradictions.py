@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,9 +20,16 @@ from kiwiresearch.bulk.finished_folder import BookIdentity
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.compare import compare
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement, DisagreementKind, TextSpan
-from kiwiresearch.claims.conflicts.value_comparison import TOLERANCE, gap_of
+from kiwiresearch.claims.conflicts.value_comparison import (
+    NO_COMMON_DAY,
+    TOLERANCE,
+    gap_of,
+    rounding_explains,
+    too_far_apart,
+)
 from kiwiresearch.evidence import FACTS_BOX
-from kiwiresearch.ids import BookId
+from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.messages.message import message_fields, message_from_record, message_record
 from kiwiresearch.text.quantity import Quantity
 from kiwiresearch.text.when import DateMention
 
@@ -111,14 +119,10 @@ def _explained(one: UniqueFact, other: UniqueFact, how: Disagreement) -> tuple[D
     if how.kind != "contradiction" or not isinstance(one.value, Quantity):
         return replace(how, why=NO_COMMON_DAY if how.kind == "contradiction" else how.why), gap
     if gap <= TOLERANCE:
-        return replace(how, kind="unit or rounding", why=f"They differ by {gap:.1%}, {ROUNDING_EXPLAINS}"), gap
+        return replace(how, kind="unit or rounding", why=rounding_explains(gap)), gap
     if {one.basis, other.basis} == {"census", "estimate"}:
-        return replace(how, kind="estimate range", why=f"They differ by {gap:.1%}, {ROUNDING_EXPLAINS}"), gap
-    return replace(how, why=f"They differ by {gap:.0%}, more than the {TOLERANCE:.0%} allowed."), gap
-
-
-ROUNDING_EXPLAINS = "which rounding or estimating explains."
-NO_COMMON_DAY = "Both date the same, and no day is within both."
+        return replace(how, kind="estimate range", why=rounding_explains(gap)), gap
+    return replace(how, why=too_far_apart(gap, TOLERANCE)), gap
 
 
 def _core(value: Quantity | DateMention) -> object:
@@ -329,16 +333,19 @@ def contradiction_counts(atlas: Atlas) -> dict[str, int]:
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     sides = [{name: row[f"{side}_{name}"] for name in COLUMNS} for side in SIDES]
     plain = ("about", "title", "attribute", "kind", "what", "why", "gap")
-    return {name: row[name] for name in plain} | {"sides": sides}
+    record = row.get("why_message")  # an atlas of an earlier version has none
+    why = message_from_record(row["why"], json.loads(record) if record else None)
+    return {name: row[name] for name in plain} | message_fields("why", why) | {"sides": sides}
 
 
 def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
     columns = [f"{side}_{name} {_type(name)}" for side in SIDES for name in COLUMNS]
     database.execute(
         "CREATE TABLE pairs (about VARCHAR, attribute VARCHAR, kind VARCHAR, what VARCHAR, why VARCHAR, "
+        "why_message VARCHAR, "
         f"gap DOUBLE, {', '.join(columns)})"
     )
-    blanks = ", ".join("?" * (6 + 2 * len(COLUMNS)))
+    blanks = ", ".join("?" * (7 + 2 * len(COLUMNS)))
     for one in find_contradictions(database, BookId(book.id), book_language(book)):
         database.execute(f"INSERT INTO pairs VALUES ({blanks})", _values(one))
     order = " ".join(f"WHEN {sql_literal(kind)} THEN {place}" for place, kind in enumerate(KINDS))
@@ -355,8 +362,10 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
 
 def _values(one: BookContradiction) -> list[Any]:
     how = one.disagreement
+    record = message_record(how.why)
     told = [value for side in one.sides for value in _side(side)]
-    return [one.about, one.attribute, how.kind, how.what, how.why, one.gap, *told]
+    why = [str(how.why), canonical_json(record) if record else ""]
+    return [one.about, one.attribute, how.kind, how.what, *why, one.gap, *told]
 
 
 def _side(side: ContradictionSide) -> list[Any]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from types import UnionType
-from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, Self, get_args, get_origin, get_type_hints
 
 from kiwiresearch.claims import claim as claims
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
 from kiwiresearch.zim.archive import EntryRef
 
 MediaType = Literal["image/gif", "image/jpeg", "image/png", "image/webp"]
@@ -109,12 +110,29 @@ class DisputeView:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How two values differ, and why that is so; in a file it is one text."""
+
+    kind: str
+    why: Message = Message("")  # noqa: RUF009
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.why}" if self.why else self.kind
+
+    @classmethod
+    def from_text(cls, text: str, record: object = None) -> Self | None:
+        """The difference that a text was made of; None of an empty one."""
+        kind, _, why = text.partition(": ")
+        return (cls(kind, message_from_record(why, record)) if why else cls(text)) if text else None
+
+
+@dataclass(frozen=True, slots=True)
 class Dispute:
     """View A against view B; with one view only, the sources give one side."""
 
     about: str
     views: tuple[DisputeView, ...]
-    kind: str = ""
+    difference: Difference | None = field(default=None, metadata={"json": "kind"})
     """Of a contradiction: which kind it is, and why it is told apart."""
 
 
@@ -128,7 +146,7 @@ class Figure:
     of: str
     when: str
     statement: Statement
-    disagrees: str = ""
+    difference: Difference | None = field(default=None, metadata={"json": "disagrees"})
     """Where another page gives another value: which kind of disagreement it is."""
 
 
@@ -137,7 +155,7 @@ class Gap:
     """Something that the book leaves open, and how that was seen. It is about the sources, not about the world."""
 
     kind: Literal["open", "concept", "hedged", "missing page", "introductions only"]
-    text: str
+    text: Message
     claims: tuple[ClaimId, ...] = ()
 
 
@@ -167,7 +185,7 @@ class BriefSource:
     url: str
     depth: int
     points: float
-    why: str
+    why: Message
     opening: str = ""
     """Its first sentence."""
     is_head: bool = False
@@ -196,7 +214,7 @@ class BriefSources:
     """In the order in which they were read."""
     links: tuple[tuple[int, int], ...]
     """Which pages led to which, by their numbers in `pages`, from 0."""
-    story: tuple[str, ...]
+    story: tuple[Message, ...]
     """How the pages were gathered, in paragraphs."""
     settings: tuple[tuple[str, str], ...]
 
@@ -233,7 +251,7 @@ class Brief:
     numbers: tuple[Figure, ...]
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
     context: dict[ClaimId, QuoteContext] = field(default_factory=dict)
     """What stands around the quotes of the claims, where there is something."""
@@ -269,7 +287,7 @@ OMITTED_WHEN_EMPTY = frozenset({"pictures"})
 
 def record_of(brief: Brief) -> dict[str, Any]:
     """What `brief.json` holds: the fields by their names, and the claims that its statements rest on."""
-    told = {part.name: _plain(getattr(brief, part.name)) for part in fields(brief) if part.name != "claims"}
+    told = {name: value for name, value in _plain(brief).items() if name != "claims"}
     told = {name: value for name, value in told.items() if value or name not in OMITTED_WHEN_EMPTY}
     return told | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
 
@@ -278,21 +296,60 @@ def brief_from_record(record: Mapping[str, Any]) -> Brief:
     """The brief that a record was made of; ValueError, KeyError or TypeError if it was none."""
     made = [claims.claim_from_record(row) for row in _of(list[Any], record["claims"], "claims")]
     names = {name: hint for name, hint in _hints(Brief).items() if name in record or name not in OMITTED_WHEN_EMPTY}
-    told = {name: _of(hint, record[name], name) for name, hint in names.items() if name != "claims"}
+    told = {name: _field(hint, record, name) for name, hint in names.items() if name != "claims"}
     return Brief(**told, claims={claim.id: claim for claim in made})
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
+        made: dict[str, Any] = {}
+        for part in fields(value):
+            made |= _plain_field(_json_name(part), getattr(value, part.name))
+        return made
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
+DIFFERENCES = frozenset({"kind", "disagrees"})
+
+
+def _json_name(part: Field[Any]) -> str:
+    return str(part.metadata.get("json", part.name))
+
+
+def _plain_field(name: str, value: Any) -> dict[str, Any]:
+    """A field by its name; where it holds messages, `NAME_message` or `NAME_messages` has their kinds and values."""
+    if isinstance(value, Message):
+        return message_fields(name, value)
+    if isinstance(value, Difference):
+        record = message_record(value.why)
+        return {name: str(value)} | ({f"{name}_message": record} if record else {})
+    if value is None and name in DIFFERENCES:
+        return {name: ""}
+    if isinstance(value, tuple) and any(isinstance(one, Message) for one in value):
+        records = [message_record(one) for one in value]
+        return {name: list(value), f"{name}_messages": records} if any(records) else {name: list(value)}
+    return {name: _plain(value)}
+
+
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
+
+
+def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
+    """The value of a field of a record, with what stands beside it where it is a message."""
+    if hint is Message:
+        return message_in(row, name)
+    if hint == Difference | None:
+        return Difference.from_text(_of(str, row[name], name), row.get(f"{name}_message"))
+    if hint == tuple[Message, ...]:
+        texts = _of(tuple[str, ...], row[name], name)
+        records = row.get(f"{name}_messages")
+        known = records if isinstance(records, list) and len(records) == len(texts) else [None] * len(texts)
+        return tuple(message_from_record(text, record) for text, record in zip(texts, known, strict=True))
+    return _of(hint, row[name], name)
 
 
 def _of(hint: Any, value: Any, name: str) -> Any:
@@ -302,7 +359,8 @@ def _of(hint: Any, value: Any, name: str) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, Mapping):
             raise TypeError(f"{name} is no record: {value!r:.60}")
-        return hint(**{one: _of(kind, value[one], f"{name}.{one}") for one, kind in _hints(hint).items()})
+        hints = _hints(hint)
+        return hint(**{part.name: _field(hints[part.name], value, _json_name(part)) for part in fields(hint)})
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return _checked(value, name, fits=value in inner)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from kiwiresearch.brief.brief import Brief, Dispute, Figure, Statement, StatementGroup, TimelineMoment
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
 from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
@@ -27,6 +27,7 @@ from kiwiresearch.brief.themes import (
 )
 from kiwiresearch.claims.claim import Claim, ClaimId, Measure
 from kiwiresearch.claims.language import Grammar, grammar_of, has_claim_tables
+from kiwiresearch.messages.message import Message
 
 MAX_FIGURES = 12
 MAX_OF_ONE = 6
@@ -109,7 +110,7 @@ def _main(one: Assertion) -> Measure:
 LARGE = 100
 
 
-def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, str]) -> Figure:
+def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
     text, quantity = one.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
@@ -123,7 +124,7 @@ def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, str]) -
         of=measure.of if is_plain else "",
         when=measure.when.words() if measure.when and is_plain else "",
         statement=Statement(text, claims, sureness_of(one.best, one.pages), one.pages),
-        disagrees=disagreeing.get(one.best.id, ""),
+        difference=disagreeing.get(one.best.id),
     )
 
 
@@ -154,13 +155,13 @@ NOT_A_SUBJECT = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|
 OF_SOMETHING_ELSE = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
 
 
-def _disagreement_of_claim(found: Sequence[ClaimConflict]) -> dict[ClaimId, str]:
+def _disagreement_of_claim(found: Sequence[ClaimConflict]) -> dict[ClaimId, Difference]:
     """Claims whose numbers another claim does not share, and how they differ."""
-    told: dict[ClaimId, str] = {}
+    told: dict[ClaimId, Difference] = {}
     for conflict in found:
         if conflict.disagreement.what == "a number":
             for one in (conflict.one, conflict.other):
-                told.setdefault(one.best.id, f"{conflict.disagreement.kind}: {conflict.disagreement.why}")
+                told.setdefault(one.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why))
     return told
 
 
@@ -242,16 +243,21 @@ def with_needed_claims(brief: Brief) -> Brief:
     return replace(brief, claims={one: brief.claims[one] for one in needed})
 
 
-def _notes(origin: BriefOrigin) -> Iterator[str]:
+def _notes(origin: BriefOrigin) -> Iterator[Message]:
     if started_weakly(origin.state):
-        yield "No page names the topic as it stands: these pages only share its words."
+        text = "No page names the topic as it stands: these pages only share its words."
+        yield Message(text, "note.only_words")
     elif origin.state.started and not any(seed.coverage >= MIN_SEED_COVERAGE for seed in origin.state.started.seeds):
-        yield "No page is about the topic as a whole: these pages only speak of it, or of a part of it."
+        text = "No page is about the topic as a whole: these pages only speak of it, or of a part of it."
+        yield Message(text, "note.only_parts")
     for language in sorted({book.language for book in origin.books if not has_claim_tables(book.language)}):
-        yield (
+        yield Message(
             f"There are no rules yet for claims in the language of the book ({language}): "
-            "only first sentences and tables were read."
+            "only first sentences and tables were read.",
+            "note.no_rules",
+            language=language,
         )
     for book in origin.books:
         if book.lead_only:
-            yield f"“{book.title}” holds the introductions of its articles only."
+            text = f"“{book.title}” holds the introductions of its articles only."
+            yield Message(text, "note.introductions", book=book.title)

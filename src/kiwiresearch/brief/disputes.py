@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.brief.brief import Dispute, DisputeView
+from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, without_article
 from kiwiresearch.brief.support import Assertion, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
@@ -248,7 +248,7 @@ def _is_view(said: Assertion, scales: ClaimWeights) -> bool:
 def _of_conflict(conflict: ClaimConflict) -> Dispute:
     how = conflict.disagreement
     views = tuple(DisputeView("", statement_of(one), _cues(one)) for one in (conflict.one, conflict.other))
-    return Dispute(conflict.one.best.subject, views, f"{how.kind}: {how.why}")
+    return Dispute(conflict.one.best.subject, views, Difference(how.kind, how.why))
 
 
 def _views(disputed: Sequence[Assertion]) -> list[Dispute]:

@@ -288,7 +288,7 @@ def disagreement_lines(desk: StatementKeys) -> Iterator[str]:
         views = " / ".join(
             f"{desk.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
         )
-        yield f"{dispute.about}{f' ({dispute.kind})' if dispute.kind else ''}: {views}"
+        yield f"{dispute.about}{f' ({dispute.difference})' if dispute.difference else ''}: {views}"
 
 
 def page_lines(brief: Brief) -> Iterator[str]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from kiwiresearch.brief.brief import BriefSource, BriefSources
 from kiwiresearch.document.html import escaped, html_link
 from kiwiresearch.document.svg import BRIEF_FONT, FONT_SIZE, svg_number, svg_picture, svg_text
-from kiwiresearch.text.display import count_of, printable
+from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
+from kiwiresearch.text.display import printable
 
 WIDTH = 720
 ROW = 21
@@ -48,20 +49,25 @@ class DrawnPage(NamedTuple):
     """How far links within the column may swing out to the left before they meet other words."""
 
 
-def graph_picture(sources: BriefSources) -> str:
-    """The most relevant pages and the links among them; nothing where there are not two."""
+def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
+    """The most relevant pages and the links among them; nothing where there are not two.
+
+    It is labelled in English unless told otherwise.
+    """
+    words = words or catalogue_in(FALLBACK)
     chosen = _chosen(sources.pages)
     if len(chosen) < 2:
         return ""
     links = _links(sources, chosen)
     columns = _columns(sources.pages, chosen, links)
     nodes = _placed(sources.pages, columns, links)
-    parts = [*_heads(sources.pages, columns), *_edges(links, nodes), *_nodes(sources.pages, nodes)]
+    parts = [*_heads(sources.pages, columns, words), *_edges(links, nodes), *_nodes(sources.pages, nodes)]
     shown, all_pages = len(chosen), len(sources.pages)
-    told = f"{shown} of {all_pages} pages" if shown < all_pages else f"{shown} pages"
-    told += ", from left to right by how many links they are away from the pages the search began with."
+    told = words("picture.pages_drawn", n=shown)
+    if shown < all_pages:
+        told = words("picture.some_pages_drawn", n=shown, all=words.customs.number(all_pages))
     size = svg_number(WIDTH), svg_number(TOP + ROW * max(map(len, columns)) + 8)
-    return svg_picture("graph", size, "How the pages are linked", told, parts)
+    return svg_picture("graph", size, words("picture.links"), told, parts)
 
 
 def _chosen(pages: Sequence[BriefSource]) -> list[int]:
@@ -130,15 +136,14 @@ def _placed(
     return nodes
 
 
-def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]]) -> Iterator[str]:
+def _heads(pages: Sequence[BriefSource], columns: Sequence[Sequence[int]], words: Catalogue) -> Iterator[str]:
     width = (WIDTH - 2 * EDGE) / len(columns)
     for place, column in enumerate(columns):
         depth = min(pages[one].depth for one in column)
         if depth == 0:
-            text = "The search began here"
+            text = words("picture.began_here")
         else:
-            more = " or more" if depth >= LAST_COLUMN else ""
-            text = f"{count_of(depth, 'link')}{more} away"
+            text = words("picture.away_or_more" if depth >= LAST_COLUMN else "picture.away", n=depth)
         yield svg_text(EDGE + width * place, 16, text, "head")
 
 

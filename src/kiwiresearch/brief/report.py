@@ -10,6 +10,7 @@ from typing import Literal
 from kiwiresearch.brief.brief import (
     Brief,
     BriefSource,
+    Difference,
     Dispute,
     DisputeView,
     Figure,
@@ -99,11 +100,10 @@ BOOK_GAPS = frozenset({"missing page", "introductions only"})
 BOOK_GAP_NOTE = "This is missing from the book; it is no gap in knowledge."
 
 
-def disagreement_text(kind: str) -> str:
+def disagreement_text(difference: Difference) -> str:
     """A kind of disagreement, with the reason that may stand behind it, as sentences."""
-    name, _, why = kind.partition(":")
-    known = DISAGREEMENT_KINDS.get(name.strip().casefold())
-    return f"{known} {_sentence(why)}".strip() if known else _sentence(kind)
+    known = DISAGREEMENT_KINDS.get(difference.kind.casefold())
+    return f"{known} {_sentence(difference.why)}".strip() if known else _sentence(str(difference))
 
 
 def _sentence(text: str) -> str:
@@ -234,8 +234,8 @@ class _ReportWriter:
 
     def _dispute(self, dispute: Dispute) -> Iterator[Block]:
         yield Heading(line_of(dispute.about or "A disagreement"), 3)
-        if dispute.kind:
-            yield Paragraph(line_of(disagreement_text(dispute.kind)))
+        if dispute.difference:
+            yield Paragraph(line_of(disagreement_text(dispute.difference)))
             yield self._side_by_side(dispute)
         else:
             views = tuple(self._view(_letter(number), view) for number, view in enumerate(dispute.views))
@@ -281,10 +281,10 @@ class _ReportWriter:
         label = f"{figure.what[:1].upper()}{figure.what[1:]}"
         what = cell(Span(label, strong=True), f": {figure.of}") if label else cell(figure.statement.text)
         pages: Sentences = (self._proven(figure.statement, ()),)
-        if not figure.disagrees:
+        if not figure.difference:
             return cell(figure.value), what, cell(figure.when), pages
         value = cell(Span(figure.value, strong=True), " ⚠")
-        why = line_of("⚠ ", Span("Disagrees", strong=True), f": {disagreement_text(figure.disagrees)}")
+        why = line_of("⚠ ", Span("Disagrees", strong=True), f": {disagreement_text(figure.difference)}")
         return value, what, cell(figure.when), (*pages, Sentence(why))
 
     def _gaps(self, gaps: Sequence[Gap]) -> Iterator[Block]:

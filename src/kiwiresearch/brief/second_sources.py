@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, Statement
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, folded_name, saying_of, stems_of
 from kiwiresearch.brief.relevance import add_features, static_embedder, weights
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
@@ -177,7 +177,7 @@ def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
     return frozenset(
         view.statement.claims[0]
         for dispute in brief.disputes
-        if dispute.kind.startswith("contradiction")
+        if dispute.difference is not None and dispute.difference.kind == "contradiction"
         for view in dispute.views
     )
 
@@ -188,7 +188,7 @@ def _difference(one: Claim, second: SecondSource, scales: ClaimWeights) -> Dispu
     views = tuple(
         DisputeView("", statement_of(Assertion((scales.weigh_one(claim),), 1))) for claim in (one, second.claim)
     )
-    return Dispute(one.subject, views, f"{second.difference.kind}: {second.difference.why}")
+    return Dispute(one.subject, views, Difference(second.difference.kind, second.difference.why))
 
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, scales: ClaimWeights) -> Statement:

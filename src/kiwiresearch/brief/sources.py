@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.brief.brief import BriefSource, BriefSources, SourceBook
 from kiwiresearch.crawl.state import CrawlState
 from kiwiresearch.crawl.step import LearnStep, StartStep
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import Book, EntryRef
@@ -70,43 +71,62 @@ def _note(book: Book) -> SourceBook:
     return SourceBook(book.id, book.title, book.name, book.date, book.flavour, book.language, book.articles)
 
 
-def _gathering_story(state: CrawlState) -> Iterator[str]:
+def _gathering_story(state: CrawlState) -> Iterator[Message]:
     begun = state.started
     if begun is None:
         return
     yield _beginning(begun)
     met = len(state.visited) + len(state.frontier)
-    depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
-    order = "the best one next" if state.settings.strategy == "priority" else "the best of each depth"
-    why = f" It ended because {state.ended.why}." if state.ended else ""
-    yield (
+    depths = tuple(_at_depth(state.at_depth[depth], depth) for depth in sorted(state.at_depth))
+    best = Message("the best one next", "story.best_next")
+    order = best if state.settings.strategy == "priority" else Message("the best of each depth", "story.best_of_depth")
+    ended = state.ended.why if state.ended else Message("")
+    why = f" It ended because {ended}." if ended else ""
+    taken = len(state.visited)
+    yield Message(
         f"From these, and from the pages they link to, the crawl took {order}: it met {met:,} pages and took "
-        f"{len(state.visited):,} ({depths}).{why} The file run.log tells for each page why it was chosen, "
-        "and which pages were left."
+        f"{taken:,} ({', '.join(depths)}).{why} The file run.log tells for each page why it was chosen, "
+        "and which pages were left.",
+        "story.took",
+        order=order,
+        met=met,
+        taken=taken,
+        depths=depths,
+        ended=ended,
     )
     learned = [step.words for step in state.steps if isinstance(step, LearnStep) and step.words]
     if learned:
-        yield f"Words that the relevant pages have in common: {', '.join(learned[-1])}."
+        words = learned[-1]
+        text = f"Words that the relevant pages have in common: {', '.join(words)}."
+        yield Message(text, "story.in_common", listed=words)
     counts = Counter(step.branch for step in state.visited.values())
     large = sorted(((count, name) for name, count in counts.items() if count > 1), key=lambda row: (-row[0], row[1]))
     if large:
-        yield f"Groups of like pages: {', '.join(f'{name} ({count})' for count, name in large[:MAX_BRANCHES])}."
+        groups = tuple(f"{name} ({count})" for count, name in large[:MAX_BRANCHES])
+        yield Message(f"Groups of like pages: {', '.join(groups)}.", "story.groups", listed=groups)
     if missing := _unknown(begun):
-        yield f"No page has the words: {', '.join(missing)}."
+        yield Message(f"No page has the words: {', '.join(missing)}.", "story.unknown_words", listed=missing)
 
 
-def _unknown(begun: StartStep) -> list[str]:
+def _at_depth(pages: int, depth: int) -> Message:
+    return Message(f"{pages} at depth {depth}", "story.at_depth", n=pages, depth=depth)
+
+
+def _unknown(begun: StartStep) -> tuple[str, ...]:
     """The words that none of the books has which were searched for them."""
     known = {word for searched in begun.searched for word, _ in searched.words if word not in searched.unknown}
     unknown = dict.fromkeys(word for searched in begun.searched for word in searched.unknown)
-    return [word for word in unknown if word not in known]
+    return tuple(word for word in unknown if word not in known)
 
 
-def _beginning(begun: StartStep) -> str:
+def _beginning(begun: StartStep) -> Message:
     pages = sum(searched.pages for searched in begun.searched)
-    seeds = [f"{seed.title} ({seed.why})" for seed in begun.seeds]
+    seeds = tuple(
+        Message(f"{seed.title} ({seed.why})", "story.seed", title=seed.title, why=seed.why) for seed in begun.seeds
+    )
     named = seeds[0] if len(seeds) == 1 else f"{', '.join(seeds[:-1])} and {seeds[-1]}"
-    return f"The search for the topic found {count_of(pages, 'page')}, and the crawl began with {named}."
+    text = f"The search for the topic found {count_of(pages, 'page')}, and the crawl began with {named}."
+    return Message(text, "story.began", n=pages, seeds=seeds)
 
 
 def _settings(origin: BriefOrigin) -> Iterator[tuple[str, str]]:

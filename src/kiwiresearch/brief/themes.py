@@ -16,6 +16,7 @@ from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.brief.support import Assertion, is_hedged, statement_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.language import has_claim_tables
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.text.when import DateMention
@@ -256,11 +257,11 @@ def gaps(
 def _introductions(origin: BriefOrigin) -> Iterator[Gap]:
     for book in origin.books:
         if book.lead_only:
-            yield Gap(
-                "introductions only",
+            text = (
                 f"“{book.title}” holds the introductions of its articles only: "
-                "what the later sections say is missing here, and is no gap in knowledge.",
+                "what the later sections say is missing here, and is no gap in knowledge."
             )
+            yield Gap("introductions only", Message(text, "gap.introductions", book=book.title))
 
 
 def _open(said: Sequence[Assertion], outline: Outline, scales: ClaimWeights) -> Iterator[Gap]:
@@ -276,7 +277,7 @@ def _open(said: Sequence[Assertion], outline: Outline, scales: ClaimWeights) -> 
         if is_open and not any(jaccard(one.stems, other.stems) > REPEATED for other in told):
             told.append(one)
     for one in told:
-        yield Gap("open", one.best.text, (one.best.id,))
+        yield Gap("open", Message(one.best.text), (one.best.id,))
 
 
 def _concepts(origin: BriefOrigin, claims: Sequence[Claim], scales: ClaimWeights) -> Iterator[Gap]:
@@ -296,7 +297,8 @@ def _concepts(origin: BriefOrigin, claims: Sequence[Claim], scales: ClaimWeights
         and subjects[folded_name(step.title)] <= FEW_CLAIMS
     ]
     for count, title in sorted(rows, key=lambda row: (-row[0], row[1]))[:MAX_CENTRAL]:
-        yield Gap("concept", f"{title}: {count} of the pages read link to it, but hardly anything is claimed of it.")
+        text = f"{title}: {count} of the pages read link to it, but hardly anything is claimed of it."
+        yield Gap("concept", Message(text, "gap.concept", n=count, title=title))
 
 
 def _hedged(said: Sequence[Assertion], scales: ClaimWeights) -> Iterator[Gap]:
@@ -322,20 +324,18 @@ def _hedged(said: Sequence[Assertion], scales: ClaimWeights) -> Iterator[Gap]:
     for _, title, claims in sorted(rows, key=lambda row: (-row[0], row[1]))[:MAX_HEDGED]:
         cues = Counter(hedge.cue for claim in claims for hedge in claim.hedges if hedge.kind != "some")
         words = ", ".join(f"“{cue}”" for cue, _ in sorted(cues.items(), key=lambda row: (-row[1], row[0]))[:4])
-        yield Gap(
-            "hedged",
-            f"{title}: {len(claims)} claims are hedged ({words}) and have no reference beside them.",
-            tuple(claim.id for claim in claims[:4]),
-        )
+        text = f"{title}: {len(claims)} claims are hedged ({words}) and have no reference beside them."
+        message = Message(text, "gap.hedged", n=len(claims), title=title, cues=words)
+        yield Gap("hedged", message, tuple(claim.id for claim in claims[:4]))
 
 
 def _missing(missing: Mapping[str, int], origin: BriefOrigin) -> Iterator[Gap]:
     rows = sorted(missing.items(), key=lambda row: (-row[1], row[0]))[:MAX_MISSING]
     if rows:
-        named = ", ".join(f"{title} ({count})" for title, count in rows)
+        named = tuple(f"{title} ({count})" for title, count in rows)
         which = "the book" if len(origin.books) == 1 else "the books"
-        yield Gap(
-            "missing page",
-            f"Pages that the most relevant articles link to and that {which} used here do not hold: {named}. "
-            "That is a gap of this selection, not of knowledge.",
+        text = (
+            f"Pages that the most relevant articles link to and that {which} used here do not hold: "
+            f"{', '.join(named)}. That is a gap of this selection, not of knowledge."
         )
+        yield Gap("missing page", Message(text, "gap.missing", listed=named))

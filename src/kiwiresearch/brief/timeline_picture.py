@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kiwiresearch.brief.brief import TimelineMoment
 from kiwiresearch.document.html import escaped
 from kiwiresearch.document.svg import BRIEF_FONT, svg_line, svg_number, svg_picture, svg_text
+from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
 from kiwiresearch.text.display import printable
 
 YEAR = 365.25
@@ -26,7 +27,6 @@ SEVERAL = 3
 BREAK_WIDTH = 26
 TICK_ROOM = 92
 DEEP_TICK_ROOM = 190
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class AxisPart(NamedTuple):
@@ -66,9 +66,9 @@ class Axis:
     def breaks(self) -> tuple[float, ...]:
         return tuple((one.right + other.left) / 2 for one, other in zip(self.parts, self.parts[1:], strict=False))
 
-    def ticks(self) -> Iterator[Tick]:
+    def ticks(self, words: Catalogue) -> Iterator[Tick]:
         for part in self.parts:
-            for day, text in _dates(part):
+            for day, text in _dates(part, words):
                 yield Tick(self.x(day), text)
 
 
@@ -118,19 +118,19 @@ def _best_cut(days: list[float]) -> tuple[float, int]:
     return best
 
 
-def _dates(part: AxisPart) -> Iterator[tuple[float, str]]:
+def _dates(part: AxisPart, words: Catalogue) -> Iterator[tuple[float, str]]:
     width = part.right - part.left
     most = max(int(width // TICK_ROOM), 1)
     first, last = _year(part.first), _year(part.last)
     if PRESENT - first > DEEP_YEARS:
-        yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1))
+        yield from _years_ago(first, last, max(int(width // DEEP_TICK_ROOM), 1), words)
     elif last - first < 2:
-        yield from _months(first, last, most)
+        yield from _months(first, last, most, words)
     else:
-        yield from _years(first, last, most)
+        yield from _years(first, last, most, words)
 
 
-def _years(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
     step = _step((last - first) / most)
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
@@ -138,38 +138,48 @@ def _years(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
         told = year if year > 0 else year or 1
         shift = told + 1 if told < 0 else told
         if first <= shift <= last:
-            yield _day(shift), year_in_words(told)
+            yield _day(shift), year_text(told, words)
 
 
-def year_in_words(year: int) -> str:
+def year_text(year: int, words: Catalogue) -> str:
     """A year as people write it; years BC are negative, and there is no year 0."""
     if year < 0:
-        return f"{-year:,} BC" if year <= -10_000 else f"{-year} BC"
-    return str(year) if year >= 1000 else f"AD {year}"
+        return words("picture.year_bc", year=words.customs.number(-year))
+    return str(year) if year >= 1000 else words("picture.year_ad", year=str(year))
 
 
-def _months(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+def _months(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
     begin, end = int(first * 12 // 1), int(last * 12 // 1)
     step = next((step for step in (1, 2, 3, 6) if (end - begin) / step <= most), 12)
     for month in range(begin, end + 1):
         year = month // 12
         if month % step == 0 and first <= month / 12 <= last:
-            yield _day(month / 12), f"{MONTHS[month % 12]} {year_in_words(year if year > 0 else year - 1)}"
+            written = year_text(year if year > 0 else year - 1, words)
+            yield _day(month / 12), words.customs.month(words("picture.months").split()[month % 12], written)
 
 
-def _years_ago(first: float, last: float, most: int) -> Iterator[tuple[float, str]]:
+def _years_ago(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
     oldest, youngest = PRESENT - first, max(PRESENT - last, 0.0)
     step = _step((oldest - youngest) / most)
     for ago in range(int(oldest // step) * step, ceil(youngest) - 1, -step):
-        yield _day(PRESENT - ago), ago_in_words(ago)
+        yield _day(PRESENT - ago), ago_text(ago, words)
 
 
-def ago_in_words(years: int) -> str:
+def ago_text(years: int, words: Catalogue) -> str:
     """How long ago something was, in the largest unit that fits."""
-    for size, name in ((1_000_000_000, "billion "), (1_000_000, "million ")):
-        if years >= size:
-            return f"{years / size:.4g} {name}years ago"
-    return f"{years:,} years ago" if years else "today"
+    if not years:
+        return words("picture.today")
+    if years >= 1_000_000_000:
+        return words("picture.billions_ago", n=_shortened(years / 1_000_000_000))
+    if years >= 1_000_000:
+        return words("picture.millions_ago", n=_shortened(years / 1_000_000))
+    return words("picture.years_ago", n=years)
+
+
+def _shortened(number: float) -> float:
+    """A number with four digits, whole where it is whole."""
+    short = float(f"{number:.4g}")
+    return int(short) if short.is_integer() else short
 
 
 def _step(least: float) -> int:
@@ -215,20 +225,24 @@ class TimelineMark(NamedTuple):
     lane: int
 
 
-def timeline_picture(moments: Sequence[TimelineMoment]) -> str:
-    """The moments on an axis; nothing where there are not two to compare."""
+def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None = None) -> str:
+    """The moments on an axis, in English unless told otherwise; nothing where there are not two to compare."""
+    words = words or catalogue_in(FALLBACK)
     days = _days(moments)
     if len(days) < 2:
         return ""
     axis = axis_over(days, EDGE, WIDTH - EDGE)
     chosen = _chosen(moments)
-    marks = _placed(moments, chosen, axis)
+    labels = [f"{moment.when}{words.customs.colon} {moment.statement.text}" for moment in moments]
+    marks = _placed(moments, labels, chosen, axis)
     bottom = TOP + LANE * (max(mark.lane for mark in marks) + 1) + 12
-    parts = [*_axis(axis, bottom), *_ticks(moments, chosen, axis, bottom), *_marks(moments, marks)]
-    told = f"From {moments[0].when} to {moments[-1].when}: {len(moments)} moments, of which {len(marks)} are labelled."
+    parts = [*_axis(axis, bottom, words), *_ticks(moments, chosen, axis, bottom), *_marks(labels, marks)]
+    told = words(
+        "picture.moments_drawn", since=moments[0].when, until=moments[-1].when, n=len(moments), labelled=len(marks)
+    )
     if axis.breaks:
-        told += " The axis is broken where no date falls for a long time; its parts have scales of their own."
-    return svg_picture("timeline", (svg_number(WIDTH), svg_number(bottom + 28)), "Timeline", told, parts)
+        told = words("picture.axis_broken", drawn=told)
+    return svg_picture("timeline", (svg_number(WIDTH), svg_number(bottom + 28)), words("picture.timeline"), told, parts)
 
 
 def _days(moments: Sequence[TimelineMoment]) -> list[float]:
@@ -248,7 +262,9 @@ def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
     return sorted(order[:MAX_LABELS], key=lambda one: (moments[one].earliest, moments[one].latest, one))
 
 
-def _placed(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis) -> list[TimelineMark]:
+def _placed(
+    moments: Sequence[TimelineMoment], labels: Sequence[str], chosen: Sequence[int], axis: Axis
+) -> list[TimelineMark]:
     """Each moment in the first lane in which it and its label have room."""
     taken: list[list[tuple[float, float]]] = []
     marks = []
@@ -256,7 +272,7 @@ def _placed(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis
         left, right = axis.x(moments[one].earliest), axis.x(moments[one].latest)
         if right - left < 2 * DOT:
             left = right = min(max((left + right) / 2, EDGE), WIDTH - EDGE)
-        text, text_x, anchor = _label(moments[one], left, right)
+        text, text_x, anchor = _label(labels[one], left, right)
         width = BRIEF_FONT.width(text)
         begin = text_x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + width) + GAP)
@@ -270,9 +286,8 @@ def _placed(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis
     return marks
 
 
-def _label(moment: TimelineMoment, left: float, right: float) -> tuple[str, float, str]:
+def _label(whole: str, left: float, right: float) -> tuple[str, float, str]:
     """The label, its place and how it is set: right of the moment if there is room, else left of it, else upon it."""
-    whole = f"{moment.when}: {moment.statement.text}"
     behind, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
     if max(behind, before) < LABEL_WIDTH / 2:
         return BRIEF_FONT.shortened(whole, LABEL_WIDTH), WIDTH / 2, "middle"
@@ -285,14 +300,14 @@ def _are_disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[1] <= other[0] or other[1] <= one[0]
 
 
-def _axis(axis: Axis, bottom: float) -> Iterator[str]:
+def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
     for part in axis.parts:
         yield svg_line(part.left, bottom, part.right, bottom, "axis")
     for x in axis.breaks:
         yield svg_line(x - 6, bottom + 5, x, bottom - 5, "axis")
         yield svg_line(x, bottom + 5, x + 6, bottom - 5, "axis")
     end = float("-inf")
-    for tick in axis.ticks():
+    for tick in axis.ticks(words):
         half = BRIEF_FONT.width(tick.text) / 2
         x = min(max(tick.x, half), WIDTH - half)
         yield svg_line(tick.x, TOP, tick.x, bottom, "grid")
@@ -309,11 +324,10 @@ def _ticks(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis,
         yield svg_line(x, bottom - 7, x, bottom, "unlabelled")
 
 
-def _marks(moments: Sequence[TimelineMoment], marks: Sequence[TimelineMark]) -> Iterator[str]:
+def _marks(labels: Sequence[str], marks: Sequence[TimelineMark]) -> Iterator[str]:
     for mark in marks:
-        moment = moments[mark.moment]
         y = TOP + LANE * (mark.lane + 0.5)
-        told = escaped(" ".join(printable(f"{moment.when}: {moment.statement.text}").split()))
+        told = escaped(" ".join(printable(labels[mark.moment]).split()))
         yield f'<a href="#moment-{mark.moment + 1}"><title>{told}</title>'
         if mark.right > mark.left:
             yield _box("span", mark.left, y, mark.right - mark.left, SPAN_HEIGHT)

@@ -30,6 +30,7 @@ from kiwiresearch.brief.draft import (
 from kiwiresearch.errors import ModelError
 from kiwiresearch.llm.model import Model, estimate_prompt, model_label, prompt, write_up
 from kiwiresearch.llm.structured import ask, item_or_none
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.display import printable
 
 SHARES = {"statements": 0.6, "disagreements": 0.2, "pages": 0.2}
@@ -141,7 +142,7 @@ def _finished(
     kept = sum(one.written == "model" for one in brief.statements())
     taken = sum(line.statement.written == "model" for lines in drafts.values() for line in lines)
     counts = replace(counts, kept=kept, unused=taken - kept)
-    return RewrittenBrief(replace(brief, notes=(*brief.notes, *notes)), counts, tuple(rejected))
+    return RewrittenBrief(replace(brief, notes=(*brief.notes, *map(Message, notes))), counts, tuple(rejected))
 
 
 def _after_failure(

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from kiwiresearch.crawl.step import LinkOffer, PageFacts
+from kiwiresearch.messages.message import Message
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.book_search import title_and_lead
 from kiwiresearch.text.display import quoted
@@ -67,7 +68,7 @@ class CrawlCandidate:
     standing: float = 0.0
     """How much its whole book makes of it, where that is known."""
     facts: PageFacts | None = None
-    seed: str = ""
+    seed: Message | None = None
     """Why it is a seed, if it is one."""
     key: tuple[float, int, EntryRef] | None = field(default=None)
     """Its place in the frontier, so that old places are known for what they are."""
@@ -77,22 +78,16 @@ class CrawlCandidate:
         self.facts = facts
         self.named, self.page, self.focus, self.meaning = facts.named, facts.page, facts.focus, facts.meaning
 
-    def reason(self) -> str:
-        """How the crawl came to it, in words."""
+    def reason(self) -> Message:
+        """How the crawl came to it."""
         if self.seed:
-            return f"seed: {self.seed}"
-        link = self.best
-        linked = ""
-        if link is not None:
-            where = {"lead": "in its lead", "infobox": "in its infobox", "see also": "under 'See also'"}.get(
-                link.place, f"under {quoted(link.section)}" if link.section else "in its text"
-            )
-            linked = f"{quoted(self.parent)} links to it {where}"
-            linked += f": {quoted(link.sentence)}" if link.sentence and link.place != "table" else ""
-        if self.is_found:
-            how = "found by search" if self.share else "its text names the topic"
-            return f"{how}; {linked}" if linked else how
-        return linked or "listed as a sense of a name"
+            return Message(f"seed: {self.seed}", "crawl.seed", why=self.seed)
+        linked = _link_reason(self.parent, self.best) if self.best is not None else None
+        if not self.is_found:
+            return linked or Message("listed as a sense of a name", "crawl.sense")
+        named = Message("its text names the topic", "crawl.names_topic")
+        how = Message("found by search", "crawl.found") if self.share else named
+        return Message(f"{how}; {linked}", "crawl.found_and_linked", how=how, linked=linked) if linked else how
 
     def relevance_rows(self) -> list[ScoreRow]:
         """How much the page is about the topic, before it is set against the best page found."""
@@ -134,6 +129,29 @@ class CrawlCandidate:
             yield "stub", worth["stub"]
         if facts is not None and facts.is_disambiguation:
             yield "disambiguation page", worth["disambiguation"]
+
+
+def _link_reason(page: str, link: LinkOffer) -> Message:
+    """That a page links to another, and where."""
+    where = _link_place(link)
+    text = f"{quoted(page)} links to it {where}"
+    if not link.sentence or link.place == "table":
+        return Message(text, "crawl.linked", page=page, where=where)
+    sentence = link.sentence
+    return Message(f"{text}: {quoted(sentence)}", "crawl.linked_saying", page=page, where=where, sentence=sentence)
+
+
+def _link_place(link: LinkOffer) -> Message:
+    match link.place:
+        case "lead":
+            return Message("in its lead", "crawl.in_lead")
+        case "infobox":
+            return Message("in its infobox", "crawl.in_infobox")
+        case "see also":
+            return Message("under 'See also'", "crawl.under_see_also")
+    if link.section:
+        return Message(f"under {quoted(link.section)}", "crawl.under", section=link.section)
+    return Message("in its text", "crawl.in_text")
 
 
 FrontierKey = tuple[float, int, EntryRef]

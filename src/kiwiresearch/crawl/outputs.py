@@ -20,6 +20,7 @@ from kiwiresearch.crawl.step import (
     VisitStep,
 )
 from kiwiresearch.ids import canonical_json, page_id
+from kiwiresearch.messages.message import message_fields
 from kiwiresearch.search.query import Score, ScoreLine, points_text, score_terms
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import EntryRef
@@ -60,7 +61,7 @@ def _visited_node(order: int, step: VisitStep) -> dict[str, Any]:
         "priority_score": Score(step.lines).total,
         "relevance": step.relevance,
         "lines": score_lines_record(step.lines),
-        "reason": step.reason,
+        **message_fields("reason", step.reason),
         "cluster": step.branch,
     }
 
@@ -80,7 +81,7 @@ def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> d
         "priority_score": score.total,
         "relevance": state.relevance(candidate),
         "lines": score_lines_record(score.lines),
-        "reason": candidate.reason(),
+        **message_fields("reason", candidate.reason()),
         "cluster": state.branch_of(candidate),
     }
 

@@ -11,6 +11,7 @@ from kiwiresearch.crawl.step import FoundPage, SearchedBook, SeedChoice, StartSt
 from kiwiresearch.crawl.subject import TopicSubject, is_disambiguation_hit, read_subject
 from kiwiresearch.crawl.topic import Topic, TopicShares
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.find import MAX_BOOKS, Findings, SearchHelpers, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, parse_query
@@ -84,7 +85,8 @@ def choose_seeds(
         for number, page in enumerate(chosen)
     )
     passed = [page for page in pages if page not in chosen][:PASSED_OVER]
-    return seeds, tuple(_considered(page, refused.get(page.hit.ref) or _why_not(page, seeds, most)) for page in passed)
+    whys = [refused.get(page.hit.ref) or _why_not(page, seeds, most) for page in passed]
+    return seeds, tuple(_considered(page, Message(why)) for page, why in zip(passed, whys, strict=True))
 
 
 def _by_subject(pages: Sequence[_Page], understood: TopicSubject) -> list[_Page]:
@@ -119,15 +121,21 @@ def _chosen(pages: Sequence[_Page], most: int) -> list[_Page]:
     return chosen[:most]
 
 
-def _why(page: _Page, *, is_first: bool, is_other: bool) -> str:
-    hit = page.hit
+def _why(page: _Page, *, is_first: bool, is_other: bool) -> Message:
+    alias = page.hit.alias
     if page.is_sense:
-        return "one of the senses of the topic's name"
+        return Message("one of the senses of the topic's name", "seed.sense")
+    if page.is_whole and alias:
+        return Message(f"{alias!r} leads to it, and is the topic", "seed.alias_is", alias=alias)
     if page.is_whole:
-        return f"{hit.alias!r} leads to it, and is the topic" if hit.alias else "its title is the topic"
+        return Message("its title is the topic", "seed.title_is")
+    if (page.coverage or is_other) and alias:
+        return Message(f"{alias!r} leads to it, and stands in the topic", "seed.alias_in", alias=alias)
     if page.coverage or is_other:
-        return f"{hit.alias!r} leads to it, and stands in the topic" if hit.alias else "its title stands in the topic"
-    return "it matches the topic's words best" if is_first else "it matches the topic's words nearly as well"
+        return Message("its title stands in the topic", "seed.title_in")
+    if is_first:
+        return Message("it matches the topic's words best", "seed.best")
+    return Message("it matches the topic's words nearly as well", "seed.near")
 
 
 def _why_not(page: _Page, seeds: Sequence[SeedChoice], most: int) -> str:
@@ -142,7 +150,7 @@ def _why_not(page: _Page, seeds: Sequence[SeedChoice], most: int) -> str:
     return "a seed stands for the topic"
 
 
-def _considered(page: _Page, why: str, coverage: float = 0.0, *, is_head: bool = False) -> SeedChoice:
+def _considered(page: _Page, why: Message, coverage: float = 0.0, *, is_head: bool = False) -> SeedChoice:
     hit = page.hit
     return SeedChoice(hit.ref.book, hit.ref.path, hit.title, why, hit.score.total, coverage, is_head)
 

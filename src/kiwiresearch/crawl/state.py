@@ -226,7 +226,7 @@ class CrawlState:
         )  # fmt: skip
         candidate.meaning = found.meaning
         candidate.is_found = True
-        candidate.seed = seed.why if seed else ""
+        candidate.seed = seed.why if seed else None
         return candidate
 
     def _new(self, ref: EntryRef, title: str, depth: int, root: str) -> CrawlCandidate:

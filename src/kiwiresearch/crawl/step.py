@@ -6,11 +6,13 @@ when they are read back, and every output is made from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.zim.archive import EntryRef
 
@@ -42,7 +44,7 @@ class SeedChoice(NamedTuple):
     book: BookId
     path: str
     title: str
-    why: str
+    why: Message
     score: float
     coverage: float = 0.0
     """How much of the topic's name is the page's own, as a share: 1 for a page whose title is the topic."""
@@ -148,7 +150,7 @@ class VisitStep:
     opening: str
     """Its first sentence."""
     depth: int
-    reason: str
+    reason: Message
     """How the crawl came to it."""
     lines: tuple[ScoreLine, ...]
     relevance: float
@@ -212,7 +214,7 @@ class EndStep:
     """The crawl is over, and why."""
 
     kind: ClassVar[str] = "ended"
-    why: str
+    why: Message
     left: int
     """Candidates that were not visited."""
 
@@ -225,8 +227,10 @@ def step_record(step: CrawlStep) -> dict[str, Any]:
     """A step as plain data; inner tuples become lists in JSON."""
     row: dict[str, Any] = {"step": step.kind}
     for field in fields(step):
-        row[field.name] = getattr(step, field.name)
+        value = getattr(step, field.name)
+        row |= message_fields(field.name, value) if isinstance(value, Message) else {field.name: value}
     if isinstance(step, StartStep):
+        row["seed_messages"] = [message_record(seed.why) for seed in step.seeds]
         row["searched"] = [[getattr(one, field.name) for field in fields(SearchedBook)] for one in step.searched]
     return row
 
@@ -242,8 +246,8 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
                 **values
                 | {
                     "searched": tuple(map(_searched, row["searched"])),
-                    "seeds": tuple(SeedChoice(*one) for one in row["seeds"]),
-                    "passed": tuple(SeedChoice(*one) for one in row["passed"]),
+                    "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
+                    "passed": _seeds(row["passed"]),
                     "found": tuple(FoundPage(*one) for one in row["found"]),
                     "senses": tuple(row.get("senses", ())),
                 }
@@ -252,6 +256,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
             return VisitStep(
                 **values
                 | {
+                    "reason": message_in(row, "reason"),
                     "lines": tuple(ScoreLine(*line) for line in row["lines"]),
                     "facts": _facts(row["facts"]),
                     "words": tuple((word, count) for word, count in row["words"]),
@@ -273,9 +278,16 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
             keywords = tuple((stem, weight) for stem, weight in row["keywords"])
             return LearnStep(keywords, tuple(row["words"]))
         case "ended":
-            return EndStep(**values)
+            return EndStep(message_in(row, "why"), row["left"])
         case other:
             raise ValueError(f"unknown step {other!r}")
+
+
+def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[SeedChoice, ...]:
+    """Seeds or pages passed over; why they are is in the records of messages, where the journal has them."""
+    choices = [SeedChoice(*row) for row in rows]
+    messages = [message_from_record(one.why, record) for one, record in zip_longest(choices, records[: len(choices)])]
+    return tuple(one._replace(why=why) for one, why in zip(choices, messages, strict=True))
 
 
 def _searched(row: list[Any]) -> SearchedBook:

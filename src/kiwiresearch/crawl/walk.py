@@ -34,6 +34,7 @@ from kiwiresearch.crawl.step import (
 from kiwiresearch.crawl.topic import Topic, TopicPlaces, words_near_topic
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.interpretation import first_line
 from kiwiresearch.search.query import parse_query, points_text, score_terms
@@ -202,15 +203,16 @@ class Walker:
         state = self.state
         if state.started is None:
             return CrawlMove(self._begin())
-        if len(state.visited) >= self._settings.max_pages:
-            return self._end(f"max_pages ({self._settings.max_pages}) was reached")
+        most = self._settings.max_pages
+        if len(state.visited) >= most:
+            return self._end(Message(f"max_pages ({most}) was reached", "ended.full", n=most))
         if state.is_learning_due():
             return CrawlMove(self._learn())
         candidate = self._seed() or self._best()
         if candidate is None:
             return self._end(self._why_none())
         if not candidate.seed and state.weak >= ENOUGH_WEAK:
-            return self._end("nothing nearer to the topic was left")
+            return self._end(Message("nothing nearer to the topic was left", "ended.weak"))
         return self._look_at(candidate)
 
     def _begin(self) -> StartStep:
@@ -226,15 +228,15 @@ class Walker:
         )
         return replace(begun, found=self._reader.with_meanings(begun.found))
 
-    def _end(self, why: str) -> CrawlMove:
+    def _end(self, why: Message) -> CrawlMove:
         return CrawlMove(EndStep(why, len(self.state.frontier)))
 
-    def _why_none(self) -> str:
+    def _why_none(self) -> Message:
         if not self.state.visited:
-            return "nothing was found to begin with"
+            return Message("nothing was found to begin with", "ended.nothing")
         if self._settings.max_depth == 0:
-            return "max_depth is 0, so that only the seeds were wanted"
-        return "there were no more candidates"
+            return Message("max_depth is 0, so that only the seeds were wanted", "ended.flat")
+        return Message("there were no more candidates", "ended.all")
 
     def _seed(self) -> CrawlCandidate | None:
         return self.state.frontier.get(self.state.seeds[0]) if self.state.seeds else None

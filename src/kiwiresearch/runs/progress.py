@@ -10,6 +10,7 @@ from typing import Any
 
 from kiwiresearch.crawl.step import EndStep, LearnStep, LookStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message, message_fields, message_in
 from kiwiresearch.runs.folder import STEPS, WORK_FOLDER
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.research import RunProgress
@@ -29,7 +30,7 @@ class TakenPage:
     title: str
     depth: int
     points: float
-    reason: str
+    reason: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class _FollowedJournal:
 def _taken(number: int, row: Mapping[str, Any]) -> TakenPage:
     points = Score(tuple(ScoreLine(*line) for line in row["lines"])).total
     ref = EntryRef(BookId(str(row["book"])), str(row["path"]))
-    return TakenPage(number, ref, str(row["title"]), int(row["depth"]), points, str(row["reason"]))
+    return TakenPage(number, ref, str(row["title"]), int(row["depth"]), points, message_in(row, "reason"))
 
 
 def step_event(progress: RunProgress) -> dict[str, Any]:
@@ -115,7 +116,9 @@ def step_event(progress: RunProgress) -> dict[str, Any]:
     state = progress.state
     match progress.step:
         case StartStep() as step:
-            seeds = [{"book": s.book, "path": s.path, "title": s.title, "why": s.why} for s in step.seeds]
+            seeds = [
+                {"book": s.book, "path": s.path, "title": s.title} | message_fields("why", s.why) for s in step.seeds
+            ]
             return {"event": "begun", "topic": step.topic, "seeds": seeds, "found": len(step.found)}
         case VisitStep() as step:
             return {
@@ -126,7 +129,7 @@ def step_event(progress: RunProgress) -> dict[str, Any]:
                 "title": step.title,
                 "depth": step.depth,
                 "score": Score(step.lines).total,
-                "reason": step.reason,
+                **message_fields("reason", step.reason),
                 "candidates": len(state.frontier),
             }
         case LookStep() as step:
@@ -134,4 +137,4 @@ def step_event(progress: RunProgress) -> dict[str, Any]:
         case LearnStep() as step:
             return {"event": "learned", "words": list(step.words)}
         case EndStep() as step:
-            return {"event": "ended", "why": step.why, "left": step.left}
+            return {"event": "ended", **message_fields("why", step.why), "left": step.left}

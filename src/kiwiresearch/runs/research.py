@@ -26,6 +26,7 @@ from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_r
 from kiwiresearch.crawl.walk import Walker
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import Message, message_fields
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
 from kiwiresearch.runs.folder import (
@@ -257,7 +258,7 @@ class Research:
             return ComposedBrief(brief)
         critic = self._finder.critic_model if self.task.critic else None
         written = rewrite(brief, model, critic=self.task.critic, critic_model=critic)
-        noted = replace(written.brief, notes=(*written.brief.notes, *gathered.notes))
+        noted = replace(written.brief, notes=(*written.brief.notes, *map(Message, gathered.notes)))
         return ComposedBrief(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
 
     def _illustrated(self, made: ComposedBrief) -> ComposedBrief:
@@ -279,12 +280,15 @@ class Research:
             REPORT_PAGE: report_page(brief, made.images),
         }
 
-    def _left_out(self) -> Iterator[str]:
+    def _left_out(self) -> Iterator[Message]:
         """What the reader of a run must know: that a policy hides something, and which books were not asked."""
         if self._finder.policy.restricts:
-            yield f"Made under {printable(self._finder.policy.policy_name)}: some pages or books are hidden by it."
+            text = f"Made under {printable(self._finder.policy.policy_name)}: some pages or books are hidden by it."
+            name = printable(self._finder.policy.name)
+            yield Message(text, "note.policy_of", name=name) if name else Message(text, "note.policy")
         for one in self.task.missing:
-            yield f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
+            text = f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
+            yield Message(text, "note.host_away", books=one.titles, host=one.host)
 
     def _url(self, ref: EntryRef) -> str:
         return self._finder.book(ref.book).archive.url(ref.path)
@@ -331,7 +335,7 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
             "priority_score": Score(step.lines).total,
             "lines": score_lines_record(step.lines),
             "relevance": step.relevance,
-            "reason": step.reason,
+            **message_fields("reason", step.reason),
             "cluster": step.branch,
         }
     }

@@ -390,10 +390,9 @@ def contradictions_of(run: Run) -> tuple[RunContradiction, ...]:
         ) from problem
     found = []
     for dispute in brief.disputes:
-        kind, _, why = dispute.kind.partition(": ")
-        if kind:
+        if dispute.difference:
             sides = tuple(_side(view, brief) for view in dispute.views)
-            found.append(RunContradiction(dispute.about, kind, why, sides))
+            found.append(RunContradiction(dispute.about, dispute.difference.kind, dispute.difference.why, sides))
     return tuple(found)
 
 

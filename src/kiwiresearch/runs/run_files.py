@@ -14,6 +14,7 @@ from kiwiresearch.brief.brief import Brief, Images, brief_from_record, pictures_
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import Message, message_from_record
 from kiwiresearch.runs.folder import MANIFEST
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.text.dates.ranges import ENDLESS
@@ -285,7 +286,7 @@ class RunGraphPage:
     relevance: float
     terms: tuple[ScoreLine, ...]
     """What its priority score is the sum of."""
-    reason: str
+    reason: Message
     cluster: str
 
     @property
@@ -364,7 +365,7 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
         priority_score=row.real("priority_score"),
         relevance=row.real("relevance"),
         terms=tuple(ScoreLine(line.text("signal"), line.real("points")) for line in row.rows("lines", "line")),
-        reason=row.text("reason"),
+        reason=message_from_record(row.text("reason"), row.values.get("reason_message")),
         cluster=row.text("cluster"),
     )
 

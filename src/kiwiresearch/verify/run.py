@@ -13,6 +13,7 @@ from kiwiresearch.claims import claim as claims
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
+from kiwiresearch.messages.message import message_record
 from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE
 from kiwiresearch.runs.run import Manifest, Run
 from kiwiresearch.text.words import fold, words_in
@@ -164,8 +165,8 @@ def _prove_pages(
         return
     for source, page in zip(listed, pages, strict=True):
         told = page.metadata
-        right = (page.title, told["depth"], told["priority_score"], told["reason"])
-        if (source.title, source.depth, source.points, source.why) != right:
+        right = (page.title, told["depth"], told["priority_score"], told["reason"], told.get("reason_message"))
+        if (source.title, source.depth, source.points, source.why, message_record(source.why)) != right:
             spot.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
         if page.opening is not None and source.opening != page.opening:
             spot.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")

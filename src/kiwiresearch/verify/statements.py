@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kiwiresearch.brief.brief import Brief, Dispute, Figure, Statement, StatementGroup, TimelineMoment
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
 from kiwiresearch.brief.citations import can_follow, topic_pages
 from kiwiresearch.brief.importance import saying_of, without_weight
 from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
@@ -12,8 +12,10 @@ from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
 from kiwiresearch.brief.themes import worded_dates
 from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import message_record
 from kiwiresearch.runs.folder import BRIEF
 from kiwiresearch.text.words import fold
 from kiwiresearch.verify.ledger import Ledger
@@ -35,8 +37,9 @@ def prove_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[B
         if statement.written == "rule" and not is_marked and statement.sureness != _sureness(first, statement):
             spot.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
     for dispute in brief.disputes:
-        if dispute.kind and dispute.kind != _disagreement(brief, dispute, languages):
-            spot.fail(f"the views on {dispute.about[:60]!r} do not differ by {dispute.kind[:80]!r}")
+        shown = dispute.difference
+        if shown and not _is_difference(shown, _disagreement(brief, dispute, languages)):
+            spot.fail(f"the views on {dispute.about[:60]!r} do not differ by {str(shown)[:80]!r}")
 
 
 def _sureness(claim: Claim, statement: Statement) -> str:
@@ -63,13 +66,18 @@ def _not_confirmed(brief: Brief, claims: Sequence[Claim], languages: Mapping[Boo
                 yield f"the statement {statement.text[:60]!r} is not confirmed by the claim {other.claim.id!r}"
 
 
-def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str]) -> str:
+def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str]) -> Disagreement | None:
     claims = [brief.claims[view.statement.claims[0]] for view in dispute.views]
     if len(claims) != 2:
-        return ""
+        return None
     one, other = (saying_of(claim, languages.get(claim.ref.book, "eng")) for claim in claims)
-    found = compare(one, other)
-    return f"{found.kind}: {found.why}" if found else ""
+    return compare(one, other)
+
+
+def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
+    if found is None or (shown.kind, shown.why) != (found.kind, found.why):
+        return False
+    return message_record(shown.why) == message_record(found.why)
 
 
 OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})

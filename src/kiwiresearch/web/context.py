@@ -1,4 +1,4 @@
-"""What all routes share: the open shelf, who answers on it, its atlases, and the addresses of pages."""
+"""What all routes share: the open shelf, who answers on it, its atlases, addresses of pages, the reader's language."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from types import TracebackType
 from typing import Any, TypeVar
 from urllib.parse import quote as percent
 
+from starlette.requests import Request
+
 from kiwiresearch.ask.answer import AnswerCitation
 from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import PolicyFilter
 from kiwiresearch.errors import HostAway, KiwiError
+from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.web.guard.identity import ServerToken, current_visitor
 from kiwiresearch.web.guard.requests import REQUEST_ADDRESS
 from kiwiresearch.web.problems import NoAtlas, Refused, without_paths
@@ -252,3 +255,31 @@ class ServerContext:
 
     def __exit__(self, kind: type[BaseException] | None, value: object, trace: TracebackType | None) -> None:
         self.close()
+
+
+COOKIE = "kiwiresearch_language"
+MAX_ACCEPTED = 20
+
+
+def catalogue_for(request: Request) -> Catalogue:
+    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen in LANGUAGES:
+        return catalogue_in(chosen)
+    return catalogue_in(preferred(request.headers.get("accept-language", "")))
+
+
+def preferred(header: str) -> str:
+    """The language of ours that an Accept-Language header wants most."""
+    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
+    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
+    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
+
+
+def _accepted_language(part: str) -> tuple[str, float]:
+    code, _, quality = part.strip().partition(";")
+    try:
+        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
+    except ValueError:
+        weight = 0.0
+    return code.strip().lower().split("-")[0], weight

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.pages import POLICY, Pages, redirect, safe_return_address
 from kiwiresearch.web.desk.translations import problem_key
 from kiwiresearch.web.guard.identity import COOKIE, LOGIN

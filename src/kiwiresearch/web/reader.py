@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.evidence import ground
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
 from kiwiresearch.page.alignment import Extent
 from kiwiresearch.page.display import DisplayedPage, DisplayOptions, display_page
@@ -31,8 +32,7 @@ from kiwiresearch.web.book_pages import (
     open_at,
     type_of,
 )
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.zim.archive import Book, Entry
 from kiwiresearch.zim.paths import Target
 

@@ -15,7 +15,8 @@ import kiwiresearch.web.desk
 
 DESK = Path(kiwiresearch.web.desk.__file__).parent
 TEMPLATES = sorted((DESK / "templates").rglob("*.html"))
-MODULES = sorted(DESK.parent.rglob("*.py"))
+PICTURES = sorted((DESK.parent.parent / "brief").glob("*_picture.py"))
+MODULES = [*sorted(DESK.parent.rglob("*.py")), *PICTURES]
 SCRIPTS = sorted(path for path in (DESK / "static").rglob("*.js") if "vendor" not in path.parts)
 SHEETS = sorted((DESK / "static").rglob("*.css"))
 

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 
 from kiwiresearch.claims.claim import claim_from_record
-from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.web.desk.translations import translated
 
 HOSTILE = '<script>alert(1)</script>" onload="x'

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
-from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.messages.catalogue import catalogue_in
 
 
 @pytest.fixture(scope="module")

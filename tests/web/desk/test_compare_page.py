@@ -13,7 +13,7 @@ import pytest
 from tests.research.compared_runs import two_snapshots
 from tests.web.desk.conftest import ARun, TwoRuns
 
-from kiwiresearch.web.desk.catalogue import catalogue_in
+from kiwiresearch.messages.catalogue import catalogue_in
 
 OLD, NEW = "snapshot-old", "snapshot-new"
 

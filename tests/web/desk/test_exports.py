@@ -15,9 +15,9 @@ import pytest
 from tests.web.desk.conftest import ARun
 
 from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
-from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.web.desk.exports import GROUPS, TYPES, WITH_NOTES, content_disposition
 
 KEPT = {

@@ -13,8 +13,8 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
+from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.web.desk import static_files
-from kiwiresearch.web.desk.catalogue import catalogue_in
 from kiwiresearch.web.desk.translations import translated
 
 

@@ -16,8 +16,8 @@ from tests.web.running import a_browser
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.web.guard import identity, limits, requests
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem, problem_of
 from kiwiresearch.web.public_pages import PYDANTIC_MESSAGES

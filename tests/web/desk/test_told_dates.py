@@ -12,14 +12,13 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import said
 
 from kiwiresearch.brief.brief import Statement, TimelineMoment
-from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, timeline_picture
+from kiwiresearch.brief.timeline_picture import WIDTH, YEAR, YEAR_ZERO, ago_text, timeline_picture, year_text
 from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.document.svg import BRIEF_FONT
+from kiwiresearch.messages.catalogue import catalogue_in
 from kiwiresearch.text.when import dates_in
-from kiwiresearch.web.desk.catalogue import catalogue_in
 from kiwiresearch.web.desk.dates import date_markup, translated_date
 from kiwiresearch.web.desk.timeline import DatedMoment
-from kiwiresearch.web.desk.translations import translated_picture
 
 TOLD = [
     ("c. 1200 BC", "vers 1200 av. J.-C.", "hacia 1200 a. C."),
@@ -114,14 +113,22 @@ def test_what_is_no_date_of_ours_is_shown_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "marks"), [("en", "1200 BC, 12,000 BC"), ("fr", "1200 av. J.-C., 12 000 av. J.-C.")]
+    ("language", "marks"),
+    [
+        ("en", "1200 BC, 12,000 BC, AD 79, 1066, 3.5 billion years ago, 40,000 years ago, today"),
+        (
+            "fr",
+            "1200 av. J.-C., 12 000 av. J.-C., 79 apr. J.-C., 1066, "
+            "il y a 3,5 milliards d’années, il y a 40 000 ans, aujourd’hui",
+        ),
+    ],
 )
 def test_years_below_a_picture_are_no_counts(language: str, marks: str) -> None:
     """Four digits stand together, however counts are written."""
-    drawn = translated_picture(
-        '<text class="date">1200 BC</text>, <text class="date">12,000 BC</text>', catalogue_in(language)
-    )
-    assert drawn.striptags().replace("\u202f", " ") == marks
+    words = catalogue_in(language)
+    years = [year_text(year, words) for year in (-1200, -12_000, 79, 1066)]
+    ages = [ago_text(years, words) for years in (3_500_000_000, 40_000, 0)]
+    assert ", ".join([*years, *ages]).replace("\u202f", " ").replace("\u00a0", " ") == marks
 
 
 def a_moment(year: int) -> DatedMoment:
@@ -136,8 +143,8 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
     """French, whose words are long, has fewer of them; the others keep all."""
     words, counts = catalogue_in(language), set()
     for last in range(-1150, -100, 50):
-        english = timeline_picture([a_moment(year).labelled(words) for year in (-1200, -1190, last)])
-        marks = LexborHTMLParser(translated_picture(english, words)).css("svg text.date")
+        moments = [a_moment(year).labelled(words) for year in (-1200, -1190, last)]
+        marks = LexborHTMLParser(timeline_picture(moments, words)).css("svg text.date")
         spans = [
             (float(mark.attributes["x"] or 0) + side * BRIEF_FONT.width(mark.text()) / 2)
             for mark in marks
@@ -146,16 +153,15 @@ def test_dates_below_a_picture_do_not_run_into_each_other(language: str) -> None
         assert len(marks) > 1
         assert spans == sorted(spans)
         assert -0.1 <= spans[0] <= spans[-1] <= WIDTH + 0.1
-        counts.add(len(marks) - english.count('class="date"'))
+        counts.add(len(marks) - timeline_picture(moments).count('class="date"'))
     assert (counts == {0}) is (language != "fr")
 
 
 def test_what_a_picture_tells_has_no_stray_spaces() -> None:
     """Labels go on with a colon, and French keeps a space before it; the sentence about the picture has its own."""
     words = catalogue_in("fr")
-    drawn = translated_picture(
-        timeline_picture([a_moment(-1200).labelled(words), a_moment(-500).labelled(words)]), words
-    )
+    moments = [a_moment(-1200).labelled(words), a_moment(-500).labelled(words)]
+    drawn = timeline_picture(moments, words).replace("\u00a0", " ")
     assert ">De 1200 av. J.-C. à 500 av. J.-C. : 2 moments, dont 2 avec leur nom.</desc>" in drawn
     assert said(LexborHTMLParser(drawn), "a > title")[0] == "1200 av. J.-C. : It happened."
 

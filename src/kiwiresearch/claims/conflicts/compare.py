@@ -18,6 +18,7 @@ from kiwiresearch.claims.conflicts.sentences import (
 )
 from kiwiresearch.claims.conflicts.value_comparison import compare_near_identical, compare_own_list, compare_values
 from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_fillers
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import date_relation as date_relation
 from kiwiresearch.text.quantity import Quantity
 from kiwiresearch.text.quantity import quantity_relation as quantity_relation
@@ -95,7 +96,8 @@ FIGURE = re.compile(r"\d")
 
 
 def _found(what: DisputedValue, a: tuple[int, int], b: tuple[int, int]) -> Disagreement:
-    why = "Both speak of the same thing, and no value of this kind is the same."
+    text = "Both speak of the same thing, and no value of this kind is the same."
+    why = Message(text, "differ.no_common_value")
     return Disagreement("contradiction", what, a, b, why, STRENGTH)
 
 

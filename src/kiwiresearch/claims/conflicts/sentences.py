@@ -10,6 +10,7 @@ from typing import Literal
 
 from kiwiresearch.claims.conflicts.values import SentenceValue, values_in
 from kiwiresearch.claims.conflicts.words import PERSONAL, ComparisonWords, SentenceWord, comparison_words, shared_stem
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.dates.ranges import date_relation as date_relation
 from kiwiresearch.text.quantities import quantities_in
@@ -67,7 +68,7 @@ class Disagreement:
     a: TextSpan
     """Where the value that differs stands in the first text."""
     b: TextSpan
-    why: str
+    why: Message
     strength: float
     """From 0 to 1: how sure it is that both speak of the same thing."""
 
@@ -203,6 +204,9 @@ SHARED_BY_ALL = frozenset({"", "%", "s"})
 """Units that measure so many things that they tell nothing."""
 
 
+NO_REASON = Message("")
+
+
 @dataclass(frozen=True, slots=True)
 class ValueMatch:
     """Two values that may be said of the same thing."""
@@ -212,7 +216,7 @@ class ValueMatch:
     likeness: float
     kind: DisagreementKind | None
     """None where the values agree."""
-    why: str = ""
+    why: Message = NO_REASON
     sure: float = 1.0
     """From 0 to 1: whether an event befell the same in both."""
 
@@ -256,21 +260,22 @@ def are_unrelated(a: SentenceReading, b: SentenceReading) -> bool:
 
 def setting_difference(
     a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
-) -> tuple[DisagreementKind, str]:
+) -> tuple[DisagreementKind, Message]:
     """Whether two values are of different times or scopes, or contradict each other."""
     mine, theirs = list(_times(a, one)), list(_times(b, other))
     if mine and theirs and all(date_relation(x, y) == "apart" for x in mine for y in theirs):
-        return "different year", "They are of different times."
+        return "different year", Message("They are of different times.", "differ.times")
     known = comparison_words(a.language)
     words = [_clause_words(a, one), _clause_words(b, other)]
     for line in known.sides:
         sides = [{line[word] for word in lows & line.keys()} for lows in words]
         if sides[0] and sides[1] and sides[0].isdisjoint(sides[1]):
-            return "different scope", "They are of different groups, places or measures."
+            why = Message("They are of different groups, places or measures.", "differ.groups")
+            return "different scope", why
     places = [_places(a, one), _places(b, other)]
     if places[0] and places[1] and places[0].isdisjoint(b.content) and places[1].isdisjoint(a.content):
-        return "different scope", "They are of different places."
-    return "contradiction", ""
+        return "different scope", Message("They are of different places.", "differ.places")
+    return "contradiction", NO_REASON
 
 
 def _clause_words(reading: SentenceReading, value: SentenceValue) -> frozenset[str]:

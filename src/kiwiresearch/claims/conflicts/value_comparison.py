@@ -22,6 +22,7 @@ from kiwiresearch.claims.conflicts.sentences import (
 )
 from kiwiresearch.claims.conflicts.values import SentenceValue, first_moment, last_moment
 from kiwiresearch.claims.conflicts.words import PERSONAL, comparison_words
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.dates.ranges import date_relation as date_relation
 from kiwiresearch.text.quantity import Quantity, Relation
@@ -66,7 +67,7 @@ def match_dates(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
     sure_enough = SURE_WITHOUT_EVENT if not same_event or one.when.lasts != other.when.lasts else 0.0
     if not {x.precision, y.precision} <= EXACT or like < sure_enough:
         return None
-    return ValueMatch(one, other, like, "contradiction", "Both date the same, and no day is within both.", sure)
+    return ValueMatch(one, other, like, "contradiction", NO_COMMON_DAY, sure)
 
 
 def _moments(one: SentenceValue, other: SentenceValue) -> list[tuple[DateRange, DateRange]]:
@@ -99,17 +100,17 @@ def _same_event(a: SentenceReading, one: SentenceValue, b: SentenceReading, othe
     return 0.6 + 0.4 * shared if shared >= HALF else 0.0
 
 
-def _impossible(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> str:
+def _impossible(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> Message | None:
     """Why two dates cannot both be right, where one event must come first."""
     orders = comparison_words(a.language).orders
     if subject_likeness(a, b) < 1 or not _same_event(a, one, b, other) or one.when is None or other.when is None:
-        return ""
+        return None
     for first, second in ((one, other), (other, one)):
         if (first.key, second.key) in orders and first.when and second.when:
             start = first_moment(first.when)
             if first.when.qualifier != "before" and start.earliest > first_moment(second.when).latest:
-                return f"The {first.key} cannot come after the {second.key}."
-    return ""
+                return Message(f"The {first.key} cannot come after the {second.key}.")
+    return None
 
 
 SETTLED = 0.3
@@ -166,8 +167,25 @@ def compare_own_list(reading: SentenceReading) -> Disagreement | None:
     return None
 
 
-def _why_listed(listed: SentenceValue, said: float) -> str:
-    return f"The list has {listed.listed[1]} items, and the number said is {said:g}."
+def _why_listed(listed: SentenceValue, said: float) -> Message:
+    text = f"The list has {listed.listed[1]} items, and the number said is {said:g}."
+    number = int(said) if said == int(said) else said
+    return Message(text, "differ.list_length", n=listed.listed[1], said=number)
+
+
+NO_COMMON_DAY = Message("Both date the same, and no day is within both.", "differ.no_common_day")
+
+
+def rounding_explains(gap: float) -> Message:
+    """Why numbers that are so far apart may be the same."""
+    text = f"They differ by {gap:.1%}, which rounding or estimating explains."
+    return Message(text, "differ.rounded", share=round(gap, 4))
+
+
+def too_far_apart(gap: float, allowed: float) -> Message:
+    """Why numbers that are so far apart cannot be the same."""
+    text = f"They differ by {gap:.0%}, more than the {allowed:.0%} allowed."
+    return Message(text, "differ.too_far", share=round(gap, 4), allowed=allowed)
 
 
 def _match(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> ValueMatch | None:
@@ -197,12 +215,11 @@ def _numbers(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: 
     kind, allowed = _difference(x, y, relation)
     gap = gap_of(x, y)
     if kind != "contradiction":
-        why = f"They differ by {gap:.1%}, which rounding or estimating explains."
-        return ValueMatch(one, other, like, kind, why)
+        return ValueMatch(one, other, like, kind, rounding_explains(gap))
     if like < TOO_UNLIKE:
         return None
     kind, why = setting_difference(a, one, b, other)
-    return ValueMatch(one, other, like, kind, why or f"They differ by {gap:.0%}, more than the {allowed:.0%} allowed.")
+    return ValueMatch(one, other, like, kind, why or too_far_apart(gap, allowed))
 
 
 def _difference(x: Quantity, y: Quantity, relation: Relation) -> tuple[DisagreementKind | None, float]:
@@ -259,7 +276,8 @@ def _ranks(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: Se
     if like < TOO_UNLIKE:
         return None
     kind, why = setting_difference(a, one, b, other)
-    return ValueMatch(one, other, like, kind, why or f"One ranks it {one.rank}, the other {other.rank}.")
+    ranks = f"One ranks it {one.rank}, the other {other.rank}."
+    return ValueMatch(one, other, like, kind, why or Message(ranks, "differ.rank", one=one.rank, other=other.rank))
 
 
 def gap_of(x: Quantity, y: Quantity) -> float:
@@ -328,7 +346,8 @@ def _judge(a: SentenceReading, one: TextSpan, b: SentenceReading, other: TextSpa
             return NearIdentical(_contradiction("a number", a, one, b, other))
         if kind == "different scope":
             return None
-        why = "The difference is within what rounding or estimating explains."
+        text = "The difference is within what rounding or estimating explains."
+        why = Message(text, "differ.within_rounding")
         return NearIdentical(Disagreement(kind, "a number", one, other, why, 1.0) if kind else None)
     return NearIdentical(_contradiction("a number", a, one, b, other))
 
@@ -336,7 +355,9 @@ def _judge(a: SentenceReading, one: TextSpan, b: SentenceReading, other: TextSpa
 def _contradiction(
     what: DisputedValue, a: SentenceReading, one: TextSpan, b: SentenceReading, other: TextSpan
 ) -> Disagreement:
-    why = f"Word for word the same, but for {a.text[slice(*one)]!r} and {b.text[slice(*other)]!r}."
+    mine, theirs = a.text[slice(*one)], b.text[slice(*other)]
+    text = f"Word for word the same, but for {mine!r} and {theirs!r}."
+    why = Message(text, "differ.but_for", one=mine, other=theirs)
     return Disagreement("contradiction", what, one, other, why, 1.0)
 
 

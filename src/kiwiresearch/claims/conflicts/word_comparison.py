@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.conflicts.sentences import Disagreement, SentenceReading, TextSpan, are_unrelated
 from kiwiresearch.claims.conflicts.words import ComparisonWords, SentenceWord, comparison_words
+from kiwiresearch.messages.message import Message
 
 REACH = 12
 """So many words behind 'born' its place may stand."""
@@ -39,7 +40,7 @@ def compare_fillers(a: SentenceReading, b: SentenceReading) -> Disagreement | No
         for other in theirs:
             if one.relation == other.relation and _differ(a, one, b, other):
                 kind = one.relation.partition(":")
-                why = f"Both tell the {kind[2] or kind[0]}, and it has one value."
+                why = Message(f"Both tell the {kind[2] or kind[0]}, and it has one value.")
                 return Disagreement("contradiction", "a name", one.span, other.span, why, 0.6)
     return None
 
@@ -206,7 +207,7 @@ def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
                 if root in b.lows:
                     continue
                 plain = next(w for w in a.words if w.low == root)
-                why = f"One says {root!r}, the other {word.low!r}."
+                why = _opposed(root, word.low)
                 spans = (plain.start, plain.end), (word.start, word.end)
                 return Disagreement("contradiction", "a denial", *spans, why, 0.6)
     return None
@@ -225,7 +226,12 @@ def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     at = denials[0] or denials[1]
     spans = (at[0].start, at[0].end), _whole(b if denials[0] else a)
     one, other = spans if denials[0] else spans[::-1]
-    return Disagreement("contradiction", "a denial", one, other, "One says what the other denies.", 0.8)
+    why = Message("One says what the other denies.", "differ.denied")
+    return Disagreement("contradiction", "a denial", one, other, why, 0.8)
+
+
+def _opposed(one: str, other: str) -> Message:
+    return Message(f"One says {one!r}, the other {other!r}.", "differ.opposed", one=one, other=other)
 
 
 def _told(reading: SentenceReading) -> frozenset[str]:
@@ -259,7 +265,7 @@ def _pair_of(a: SentenceReading, b: SentenceReading, pairs: Iterable[tuple[Phras
                 continue
             one, other = _phrase(a.words, x), _phrase(b.words, y)
             if one and other and not _phrase(a.words, y) and not _phrase(b.words, x):
-                why = f"One says {' '.join(x)!r}, the other {' '.join(y)!r}."
+                why = _opposed(" ".join(x), " ".join(y))
                 return Disagreement("contradiction", "a denial", one, other, why, 0.7)
     return None
 

@@ -21,12 +21,12 @@ from kiwiresearch.ask.presentation import (
     numbered,
 )
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import open_page
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue
 from kiwiresearch.web.desk.intent import page_address
 from kiwiresearch.web.desk.pages import local_address
 from kiwiresearch.zim.archive import EntryRef

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement
+from kiwiresearch.brief.brief import Brief, Difference, Dispute, PartKey, Statement
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs.queue import JobQueue
@@ -152,8 +152,8 @@ class ClaimDetails:
     """Claims on which the same statements rest."""
     disputes: tuple[Dispute, ...]
     """Disputes in which it stands on one side."""
-    disagrees: str
-    """How its number differs from another one's, in English; empty where it does not."""
+    difference: Difference | None
+    """How its number differs from another one's, where it does."""
 
 
 def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
@@ -163,14 +163,14 @@ def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     others = dict.fromkeys(other for one in resting for other in one.statement.claims if other != claim.id)
     disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
     against = {other for one in disputes for view in one.views for other in view.statement.claims}
-    figures = [one.disagrees for one in brief.numbers if claim.id in one.statement.claims and one.disagrees]
+    figures = [one.difference for one in brief.numbers if claim.id in one.statement.claims and one.difference]
     return ClaimDetails(
         claim=claim,
         settings=_contexts(claim.quotes, run.text_of(claim.ref)),
         resting=resting,
         same=tuple(brief.claims[other] for other in others if other not in against),
         disputes=tuple(disputes),
-        disagrees=figures[0] if figures else "",
+        difference=figures[0] if figures else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from kiwiresearch.web.desk.catalogue import ENGLISH_MONTHS, HARD_SPACE, Catalogue, Locale
+from kiwiresearch.messages.catalogue import ENGLISH_MONTHS, HARD_SPACE, Catalogue, Locale
 
 SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 ROMAN = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))

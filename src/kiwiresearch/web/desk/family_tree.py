@@ -30,7 +30,8 @@ from kiwiresearch.kin.report.drawing import (
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.report.pedigree import pedigree_layout
 from kiwiresearch.kin.tree import PersonId, Tree
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
 from kiwiresearch.web.desk.translations import life_years, person_name
 from kiwiresearch.web.families import CaseId, Direction, visible_person

@@ -17,13 +17,14 @@ from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.messages.message import Message
 from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
 from kiwiresearch.search.query import ScoreLine
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
-from kiwiresearch.web.desk.translations import translated, translated_picture
+from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 
@@ -232,9 +233,9 @@ def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(
-        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=translated(page.why, words).striptags())
+        replace(page, url=f"#page-{numbers.get(page.ref, 0)}", why=Message(translated(page.why, words).striptags()))
         for page in sources.pages
     )
-    drawn = translated_picture(graph_picture(replace(sources, pages=linked)), words)
+    drawn = graph_picture(replace(sources, pages=linked), words)
     place = run.url("graph")
     return Markup(ANCHOR.sub(lambda found: f'<a href="{place}?page={found[1]}#panel">', drawn))  # noqa: S704

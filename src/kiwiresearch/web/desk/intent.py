@@ -11,11 +11,11 @@ from urllib.parse import quote, urlencode
 
 from kiwiresearch.claims.opening import LIVED
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.messages.catalogue import LANGUAGES
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.languages import language_words, three_letter_code
 from kiwiresearch.text.words import fold, plain_lower
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import LANGUAGES
 from kiwiresearch.web.guard.identity import current_visitor
 from kiwiresearch.zim.archive import EntryRef
 

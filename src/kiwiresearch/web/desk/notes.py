@@ -30,8 +30,7 @@ from kiwiresearch.runs.notes import (
     opinion_problem,
     set_gone,
 )
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import catalogue_for
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
 from kiwiresearch.web.desk.run_view import RunView, run_views
 from kiwiresearch.web.guard.identity import current_visitor, require_own

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief.brief import Brief, Difference
 from kiwiresearch.brief.importance import without_article
 from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
@@ -49,8 +49,8 @@ class FigureRow:
     value: str
     when: str
     claims: tuple[Claim, ...]
-    disagrees: str = ""
-    """How another page's number differs, in English."""
+    difference: Difference | None = None
+    """How another page's number differs."""
 
 
 class DisagreementSide(NamedTuple):
@@ -85,23 +85,23 @@ def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
 def _of_brief(brief: Brief) -> Iterator[FigureRow]:
     for figure in brief.numbers:
         claims = tuple(brief.claims[one] for one in figure.statement.claims)
-        yield FigureRow(figure.of, figure.what, figure.value, figure.when, claims, figure.disagrees)
+        yield FigureRow(figure.of, figure.what, figure.value, figure.when, claims, figure.difference)
 
 
 def _of_claims(run: RunView) -> Iterator[FigureRow]:
-    differing = {one: figure.disagrees for figure in run.brief.numbers for one in figure.statement.claims}
+    differing = {one: figure.difference for figure in run.brief.numbers for one in figure.statement.claims}
     for claim in run.claims:
         for measure in claim.measures:
             # A number without anything measured is a page of a book or a part of a name as often as not.
             if measure.what:
-                yield _row(claim, measure, differing.get(claim.id, ""))
+                yield _row(claim, measure, differing.get(claim.id))
 
 
-def _row(claim: Claim, measure: Measure, disagrees: str) -> FigureRow:
+def _row(claim: Claim, measure: Measure, difference: Difference | None) -> FigureRow:
     quantity = measure.quantity
     value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
     when = measure.when.words() if measure.when else ""
-    return FigureRow(measure.of, measure.what, value, when, (claim,), disagrees)
+    return FigureRow(measure.of, measure.what, value, when, (claim,), difference)
 
 
 def _has_words(row: FigureRow, words: Sequence[str]) -> bool:
@@ -117,23 +117,25 @@ def disagreements(run: RunView) -> list[NumberDisagreement]:
     found: dict[frozenset[str], NumberDisagreement] = {}
     for dispute in brief.disputes:
         sides = [brief.claims[view.statement.claims[0]] for view in dispute.views]
-        if dispute.kind and len(sides) == TWO:
-            found.setdefault(frozenset(one.id for one in sides), _disagreement(run, sides[0], sides[1], dispute.kind))
+        if dispute.difference and len(sides) == TWO:
+            found.setdefault(
+                frozenset(one.id for one in sides), _disagreement(run, sides[0], sides[1], dispute.difference)
+            )
     for figure in brief.numbers:
         claim = brief.claims[figure.statement.claims[0]]
-        other = _other_side(run, claim, figure.disagrees) if figure.disagrees else None
-        if other is not None:
+        other = _other_side(run, claim, figure.difference) if figure.difference else None
+        if figure.difference and other is not None:
             pair = frozenset((claim.id, other.id))
-            found.setdefault(pair, _disagreement(run, claim, other, figure.disagrees))
+            found.setdefault(pair, _disagreement(run, claim, other, figure.difference))
     return list(found.values())
 
 
-def _other_side(run: RunView, claim: Claim, kind: str) -> Claim | None:
+def _other_side(run: RunView, claim: Claim, difference: Difference) -> Claim | None:
     """The claim that the brief has found to differ from this one in just this way."""
     saying = _comparable(run, claim)
     for other in _of_same_subject(run.claims, claim):
         how = compare(saying, _comparable(run, other))
-        if how is not None and f"{how.kind}: {how.why}" == kind:
+        if how is not None and (how.kind, how.why) == (difference.kind, difference.why):
             return other
     return None
 
@@ -148,12 +150,14 @@ def _of_same_subject(claims: Iterable[Claim], claim: Claim) -> list[Claim]:
     return same[:MAX_COMPARED]
 
 
-def _disagreement(run: RunView, one: Claim, other: Claim, kind: str) -> NumberDisagreement:
+def _disagreement(run: RunView, one: Claim, other: Claim, difference: Difference) -> NumberDisagreement:
     how = compare(_comparable(run, one), _comparable(run, other))
-    name, _, why = kind.partition(": ")
     spans = (how.a, how.b) if how else ((0, 0), (0, 0))
     return NumberDisagreement(
-        one.subject, name, why, (DisagreementSide(one, *spans[0]), DisagreementSide(other, *spans[1]))
+        one.subject,
+        difference.kind,
+        difference.why,
+        (DisagreementSide(one, *spans[0]), DisagreementSide(other, *spans[1])),
     )
 
 

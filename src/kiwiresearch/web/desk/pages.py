@@ -12,10 +12,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.version import __version__
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import LANGUAGES, Catalogue, catalogue_for
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import date_markup
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
@@ -24,6 +24,7 @@ from kiwiresearch.web.desk.translations import (
     is_command,
     living_reason,
     problem_key,
+    time_element,
     translated,
 )
 from kiwiresearch.web.guard.identity import current_visitor
@@ -132,12 +133,17 @@ class Pages:
             version=__version__,
         )
         self._templates.filters.update(
-            local=local_address, dir=direction, lang=two_letter_code, retold=translated, dated=date_markup
+            local=local_address,
+            dir=direction,
+            lang=two_letter_code,
+            retold=translated,
+            dated=date_markup,
+            timed=time_element,
         )
         self._templates.filters.update(
             kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
         )
-        self._templates.filters.update(aged=age_text, why_living=living_reason)
+        self._templates.filters.update(timed=time_element, aged=age_text, why_living=living_reason)
 
     def show(
         self,

@@ -21,14 +21,14 @@ from kiwiresearch.ask.settings import AskOptions, ConversationTurn
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.runs.journal import cannot_write
 from kiwiresearch.system import FileLock, write_atomically
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code
 from kiwiresearch.web.bodies import MAX_WORDS, Name, Words, has_words
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.answers import answer_as_text, answer_view, further_reading
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
 from kiwiresearch.web.desk.intent import guess_language, other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.shelf import BookChoices

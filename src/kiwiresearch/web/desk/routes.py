@@ -9,7 +9,8 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.web.context import ServerContext
+from kiwiresearch.messages.catalogue import LANGUAGES
+from kiwiresearch.web.context import COOKIE, ServerContext
 from kiwiresearch.web.desk import (
     atlas,
     claims,
@@ -29,7 +30,6 @@ from kiwiresearch.web.desk import (
     static_files,
     timeline,
 )
-from kiwiresearch.web.desk.catalogue import COOKIE, LANGUAGES
 from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
 from kiwiresearch.web.guard.setup import Accounts
 

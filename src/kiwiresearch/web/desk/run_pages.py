@@ -16,8 +16,8 @@ from kiwiresearch.brief.citations import CitedRun, QuoteInContext, paragraphs, q
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
@@ -59,14 +59,6 @@ class ClaimEvidence:
     def hedges(self) -> tuple[str, ...]:
         """The words that hedge it, each once."""
         return tuple(dict.fromkeys(hedge.cue for hedge in self.claim.hedges))
-
-
-@dataclass(frozen=True, slots=True)
-class DisagreementKind:
-    """A kind of disagreement: the name the catalogue knows, and what the run says of it in English."""
-
-    name: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +154,6 @@ class BriefView:
 
     def language_of(self, ref: EntryRef) -> str:
         return self._frame.language_of(ref.book)
-
-    @staticmethod
-    def kind(text: str) -> DisagreementKind:
-        """A kind of disagreement taken apart."""
-        name, _, why = text.partition(":")
-        return DisagreementKind(name.strip().casefold(), why.strip())
 
     def _evidence(self, claim: Claim, placed: QuoteInContext) -> ClaimEvidence:
         frame = self._frame

@@ -11,17 +11,6 @@ QUOTED = rf"(?:{REPR_QUOTED}|“[^“”]*”|«[^«»]*»)"
 """Words of a book, as `text.plain.quoted` writes them; older runs have them all as `repr` does."""
 
 NUMBER = r"[0-9][0-9,]*"
-SHARE = r"[0-9.]+%"
-SEED_WHY = (
-    rf"(?:one of the senses of the topic's name|{QUOTED} leads to it, and (?:is|stands in) the topic"
-    r"|its title (?:is|stands in) the topic|it matches the topic's words (?:best|nearly as well))"
-)
-ENDS_AS_SEED = rf"(?=.+ \({SEED_WHY}\)\Z)"
-"""Looked for first: a long list that ends as none of ours is not taken apart seed by seed."""
-
-DEPTH = rf"{NUMBER} at depth {NUMBER}"
-LEFT_TO_RIGHT = r"from left to right by how many links they are away from the pages the search began with\."
-WHERE = rf"(?:in its (?:lead|infobox|text)|under {QUOTED})"
 
 VERBATIM = frozenset(
     {"title", "listed", "book", "topic", "cues", "language", "share", "allowed", "said", "since", "until", "code"}
@@ -29,120 +18,6 @@ VERBATIM = frozenset(
 """Parts of a sentence that come from a book or from the reader, and are shown as they stand."""
 
 _FORMS = (
-    # Why a page was chosen
-    ("seed", rf"seed: (?P<why>{SEED_WHY})"),
-    ("found", r"found by search"),
-    ("names_topic", r"its text names the topic"),
-    ("sense", r"listed as a sense of a name"),
-    ("found_and_linked", rf"(?P<how>found by search|its text names the topic); (?P<linked>{QUOTED} links .+)"),
-    ("linked", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE})"),
-    ("linked_saying", rf"(?P<page>{QUOTED}) links to it (?P<where>{WHERE}): (?P<sentence>{QUOTED})"),
-    ("in_lead", r"in its lead"),
-    ("in_infobox", r"in its infobox"),
-    ("in_text", r"in its text"),
-    ("under_see_also", r"under 'See also'"),
-    ("under", rf"under (?P<section>{QUOTED})"),
-    ("seed_sense", r"one of the senses of the topic's name"),
-    ("seed_alias_is", rf"(?P<alias>{QUOTED}) leads to it, and is the topic"),
-    ("seed_alias_in", rf"(?P<alias>{QUOTED}) leads to it, and stands in the topic"),
-    ("seed_title_is", r"its title is the topic"),
-    ("seed_title_in", r"its title stands in the topic"),
-    ("seed_best", r"it matches the topic's words best"),
-    ("seed_near", r"it matches the topic's words nearly as well"),
-    # Why a crawl ended
-    ("ended_full", rf"max_pages \((?P<n>{NUMBER})\) was reached"),
-    ("ended_weak", r"nothing nearer to the topic was left"),
-    ("ended_nothing", r"nothing was found to begin with"),
-    ("ended_flat", r"max_depth is 0, so that only the seeds were wanted"),
-    ("ended_all", r"there were no more candidates"),
-    # How the pages were gathered
-    ("began", rf"The search for the topic found (?P<n>{NUMBER}) pages?, and the crawl began with (?P<seeds>.+)\."),
-    ("seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)), (?P<others>.+)"),
-    ("last_seeds", rf"{ENDS_AS_SEED}(?P<one>.+? \({SEED_WHY}\)) and (?P<other>.+? \({SEED_WHY}\))"),
-    ("seed_named", rf"(?P<title>.+?) \((?P<why>{SEED_WHY})\)"),
-    (
-        "took",
-        rf"From these, and from the pages they link to, the crawl took (?P<order>[\w ]+): it met (?P<met>{NUMBER}) "
-        rf"pages and took (?P<taken>{NUMBER}) \((?P<depths>[^)]+)\)\. It ended because (?P<ended>.+)\. The file "
-        r"run\.log tells for each page why it was chosen, and which pages were left\.",
-    ),
-    ("best_next", r"the best one next"),
-    ("best_of_depth", r"the best of each depth"),
-    ("at_depth", rf"(?P<n>{NUMBER}) at depth (?P<depth>{NUMBER})"),
-    ("at_depths", rf"(?P<one>{DEPTH}), (?P<others>{DEPTH}(?:, {DEPTH})*)"),
-    ("in_common", r"Words that the relevant pages have in common: (?P<listed>.+)\."),
-    ("groups", r"Groups of like pages: (?P<listed>.+)\."),
-    ("unknown_words", r"No page has the words: (?P<listed>.+)\."),
-    # What a brief says of itself
-    ("only_words", r"No page names the topic as it stands: these pages only share its words\."),
-    (
-        "only_parts",
-        r"No page is about the topic as a whole: these pages only speak of it, or of a part of it\.",
-    ),
-    (
-        "no_rules",
-        r"There are no rules yet for claims in the language of the book \((?P<language>[^)]*)\): "
-        r"only first sentences and tables were read\.",
-    ),
-    ("introductions", r"“(?P<book>.+)” holds the introductions of its articles only\."),
-    # What is left open
-    (
-        "gap_introductions",
-        r"“(?P<book>.+)” holds the introductions of its articles only: "
-        r"what the later sections say is missing here, and is no gap in knowledge\.",
-    ),
-    (
-        "gap_concept",
-        rf"(?P<title>.+): (?P<n>{NUMBER}) of the pages read link to it, but hardly anything is claimed of it\.",
-    ),
-    (
-        "gap_hedged",
-        rf"(?P<title>.+): (?P<n>{NUMBER}) claims are hedged \((?P<cues>.*)\) and have no reference beside them\.",
-    ),
-    (
-        "gap_question",
-        rf"“(?P<title>.+)”: (?P<n>{NUMBER}) pages of the same kind have a section on it; "
-        r"nothing here answers it for (?P<topic>.*)\.",
-    ),
-    (
-        "gap_missing",
-        r"Pages that the most relevant articles link to and that [\w ]+ used here do not hold: (?P<listed>.+)\. "
-        r"That is a gap of this selection, not of knowledge\.",
-    ),
-    # Why two values do not agree
-    ("of_other_times", r"They are of different times\."),
-    ("of_other_groups", r"They are of different groups, places or measures\."),
-    ("of_other_places", r"They are of different places\."),
-    ("rounded", rf"They differ by (?P<share>{SHARE}), which rounding or estimating explains\."),
-    ("within_rounding", r"The difference is within what rounding or estimating explains\."),
-    ("too_far", rf"They differ by (?P<share>{SHARE}), more than the (?P<allowed>{SHARE}) allowed\."),
-    ("none_alike", r"Both speak of the same thing, and no value of this kind is the same\."),
-    ("no_common_day", r"Both date the same, and no day is within both\."),
-    ("list_length", r"The list has (?P<n>[0-9]+) items, and the number said is (?P<said>[0-9.e+]+)\."),
-    ("other_rank", r"One ranks it (?P<one>[0-9]+), the other (?P<other>[0-9]+)\."),
-    ("denied", r"One says what the other denies\."),
-    ("opposed", rf"One says (?P<one>{QUOTED}), the other (?P<other>{QUOTED})\."),
-    ("but_for", rf"Word for word the same, but for (?P<one>{QUOTED}) and (?P<other>{QUOTED})\."),
-    # What a picture is labelled with
-    ("picture_links", r"How the pages are linked"),
-    ("picture_time", r"Timeline"),
-    ("pages_drawn", rf"(?P<n>{NUMBER}) pages, {LEFT_TO_RIGHT}"),
-    ("some_pages_drawn", rf"(?P<n>{NUMBER}) of (?P<all>{NUMBER}) pages, {LEFT_TO_RIGHT}"),
-    ("began_here", r"The search began here"),
-    ("away", rf"(?P<n>{NUMBER}) links? away"),
-    ("away_or_more", rf"(?P<n>{NUMBER}) links? or more away"),
-    (
-        "moments_drawn",
-        rf"From (?P<since>.+) to (?P<until>.+): (?P<n>{NUMBER}) moments, "
-        rf"of which (?P<labelled>{NUMBER}) are labelled\.",
-    ),
-    (
-        "axis_broken",
-        r"(?P<drawn>From .+ labelled\.) The axis is broken where no date falls for a long time; "
-        r"its parts have scales of their own\.",
-    ),
-    ("year_bc", rf"(?P<year>{NUMBER}) BC"),
-    ("year_ad", rf"AD (?P<year>{NUMBER})"),
     # Why a job ended before it was done
     ("nothing_about", rf"There is nothing about (?P<sought>{QUOTED}) in (?P<listed>.+)\."),
     ("near_it", r"Near it are: (?P<listed>.+)\."),
@@ -160,9 +35,6 @@ _FORMS = (
         rf"The book (?P<page>{QUOTED}) cannot be asked now\. "
         rf"The host (?P<other>{QUOTED}) does not answer(?: in time)?\.",
     ),
-    ("began_without", rf"Not asked: (?P<listed>.+)\. The host (?P<other>{QUOTED}) was away when the run began\."),
-    ("made_under", r"Made under the policy of this desk: some pages or books are hidden by it\."),
-    ("made_under_that_of", r"Made under the policy of (?P<said>.+): some pages or books are hidden by it\."),
     # What a reader should know beside an answer
     (
         "named_hidden",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
@@ -14,12 +15,11 @@ from kiwiresearch.brief.brief import Statement, Sureness, TimelineMoment
 from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO, timeline_picture
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.catalogue import Catalogue, catalogue_for
+from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
-from kiwiresearch.web.desk.translations import translated_picture
 
 MAX_YEARS = 20_000_000_000
 """Further back than anything was."""
@@ -65,9 +65,7 @@ class DatedMoment:
 
     def labelled(self, words: Catalogue) -> TimelineMoment:
         """The moment as a picture for a reader labels it."""
-        when = translated_date(self.when(words), words) or self.moment.when
-        # The label goes on with a colon, before which some languages keep a space.
-        return replace(self.moment, when=when + words.customs.colon.removesuffix(":"))
+        return replace(self.moment, when=translated_date(self.when(words), words) or self.moment.when)
 
 
 def when_in_english(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> str:
@@ -129,7 +127,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         shown = list_page(moments_in_years(run, query), query.n, run.url("timeline"), query.filters())
         # It has those moments that are listed below it, by their numbers there.
         words = catalogue_for(request)
-        picture = translated_picture(timeline_picture([one.labelled(words) for one in shown.rows]), words)
+        picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704
         return pages.show(
             request,
             "timeline.html",

@@ -1,21 +1,29 @@
-"""Template filters that translate what deeper packages say in English: runs, families and problems."""
+"""Template filters that write moments, runs, families and problems in the language of a reader."""
 
 from __future__ import annotations
 
 import ast
-import html
 import re
+from datetime import UTC
 
 from markupsafe import Markup, escape
 
-from kiwiresearch.brief.timeline_picture import WIDTH
-from kiwiresearch.document.svg import BRIEF_FONT, svg_number
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
+from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
+from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.catalogue import Catalogue
-from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
+
+
+def time_element(text: str, customs: Locale, told: str = "") -> Markup:
+    """A moment as an element that programs can read, around the sentence that has it where there is one."""
+    moment, shown = local_time(text), told or customs.moment(text)
+    if moment is None:
+        return escape(shown)
+    machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return Markup('<time datetime="{}Z">{}</time>').format(machine, shown)
+
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
 """Kinds of problems that arise below the pages, whose own words are English and name what it is about."""
@@ -117,13 +125,6 @@ MAX_SENTENCE = 5_000
 """Longer texts are no sentences of ours, and are not looked through."""
 
 
-LABEL = re.compile(r'(?P<tag><(?:title|desc) id="[^"]*">|<text class="(?:head|date)"[^>]*>)(?P<words>[^<]*)')
-"""What a picture says that is no word of a page."""
-DATE = re.compile(r'<text class="date" x="(?P<x>[^"]*)"(?P<more>[^>]*>(?P<words>[^<]*)</text>)')
-DATE_GAP = 5
-"""A little less than pictures keep between dates, whose places they round."""
-
-
 def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     """A sentence of a run for a reader; `language` is that of the book whose words it holds.
 
@@ -131,35 +132,12 @@ def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     """
     if not text:
         return Markup()
+    if isinstance(text, Message) and text.kind:
+        said = render(text, words, lambda part: _book_words(part, words, language))
+        if said is not None:
+            # The catalogue holds no markup, and the values are escaped.
+            return Markup(said)  # noqa: S704
     return _translated_or_none(text, words, language) or Markup('<span lang="en" dir="ltr">{}</span>').format(text)
-
-
-def translated_picture(picture: str, words: Catalogue) -> Markup:
-    """A picture of a run, which escapes what it shows, with titles and scales for a reader."""
-
-    def told(found: re.Match[str]) -> str:
-        english = html.unescape(found["words"])
-        ours = _translated_or_none(english, words, "")
-        again = ours.striptags() if ours else translated_date(english, words)
-        return found["tag"] + (str(escape(again)) if again else found["words"])
-
-    return Markup(_without_overlap(LABEL.sub(told, picture)))  # noqa: S704
-
-
-def _without_overlap(picture: str) -> str:
-    """A picture without the dates that run into the one before them: English ones are short."""
-    end = float("-inf")
-
-    def placed(found: re.Match[str]) -> str:
-        nonlocal end
-        half = BRIEF_FONT.width(html.unescape(found["words"])) / 2
-        x = min(max(float(found["x"]), half), WIDTH - half)
-        if x - half < end + DATE_GAP:
-            return ""
-        end = x + half
-        return f'<text class="date" x="{svg_number(x)}"{found["more"]}'
-
-    return DATE.sub(placed, picture)
 
 
 def _translated_or_none(text: str, words: Catalogue, language: str) -> Markup | None:

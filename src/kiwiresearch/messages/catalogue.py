@@ -12,9 +12,6 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from markupsafe import Markup, escape
-from starlette.requests import Request
-
 KILO = 1_000
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
@@ -73,9 +70,9 @@ class Locale:
         text = f"{value:,}" if abs(value) >= least else f"{value}"
         return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
 
-    def share(self, value: float) -> str:
-        """A share of one in hundredths."""
-        return f"{round(value * 100)}{NARROW_SPACE if self.point == ',' else ''}%"
+    def share(self, value: float, digits: int = 0) -> str:
+        """A share of one in hundredths, with so many digits behind the point."""
+        return f"{f'{value:.{digits}%}'[:-1].replace('.', self.point)}{NARROW_SPACE if self.point == ',' else ''}%"
 
     def size(self, count: int) -> str:
         """A number of bytes for people."""
@@ -113,19 +110,11 @@ class Locale:
 
     def moment(self, text: str) -> str:
         """When something was done, by the clock of this machine; what is kept is in UTC."""
-        moment = _local_time(text)
+        moment = local_time(text)
         return self.date(moment.isoformat() if moment else text)
 
-    def time(self, text: str, told: str = "") -> Markup:
-        """The same as an element that programs can read, around the sentence that tells it where there is one."""
-        moment, shown = _local_time(text), told or self.moment(text)
-        if moment is None:
-            return escape(shown)
-        kept = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
-        return Markup('<time datetime="{}Z">{}</time>').format(kept, shown)
 
-
-def _local_time(text: str) -> datetime | None:
+def local_time(text: str) -> datetime | None:
     """A moment as this machine has it; None for a mere day, and for what is no moment."""
     try:
         moment = datetime.fromisoformat(text) if "T" in text else None
@@ -192,12 +181,10 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "
 
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "fr": "Français", "es": "Español"})
-"""The languages of the desk, as their readers call them."""
+"""The languages that there is a catalogue of, as their readers call them."""
 
 FALLBACK = "en"
-COOKIE = "kiwiresearch_language"
 PLURALS = frozenset({"one", "other"})
-MAX_ACCEPTED = 20
 
 Entry = str | Mapping[str, str]
 
@@ -212,10 +199,13 @@ class Catalogue:
 
     def __call__(self, key: str, /, **values: object) -> str:
         """The sentence of a key; one that counts has a form for one thing and one for all others, told by `n`."""
-        entry = self._entries[key]
-        if not isinstance(entry, str):
-            entry = entry["one" if self.customs.is_one(values["n"]) else "other"]
+        entry = self.template(key, values)
         return entry.format_map({name: self.shown(value) for name, value in values.items()}) if values else entry
+
+    def template(self, key: str, values: Mapping[str, object]) -> str:
+        """The form of a sentence that the values take, with the names of values still in it."""
+        entry = self._entries[key]
+        return entry if isinstance(entry, str) else entry["one" if self.customs.is_one(values["n"]) else "other"]
 
     def has(self, key: str) -> bool:
         """Whether there is such a sentence, for names that come from below, such as types of claims."""
@@ -242,7 +232,7 @@ class Catalogue:
 @cache
 def catalogue_in(language: str) -> Catalogue:
     """The words of one of the LANGUAGES."""
-    folder = files("kiwiresearch.web.desk") / "words" / language
+    folder = files("kiwiresearch.messages") / "languages" / language
     entries: dict[str, Entry] = {}
     for file in sorted(folder.iterdir(), key=lambda one: one.name):
         area = file.name.removesuffix(".toml")
@@ -259,27 +249,3 @@ def _flat(place: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Entry]]:
             yield key, MappingProxyType(value)
         else:
             yield from _flat(key, value)
-
-
-def catalogue_for(request: Request) -> Catalogue:
-    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
-    chosen = request.cookies.get(COOKIE, "")
-    if chosen in LANGUAGES:
-        return catalogue_in(chosen)
-    return catalogue_in(preferred(request.headers.get("accept-language", "")))
-
-
-def preferred(header: str) -> str:
-    """The language of ours that an Accept-Language header wants most."""
-    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
-    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
-    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
-
-
-def _accepted_language(part: str) -> tuple[str, float]:
-    code, _, quality = part.strip().partition(";")
-    try:
-        weight = float(quality.strip().removeprefix("q=")) if quality.strip() else 1.0
-    except ValueError:
-        weight = 0.0
-    return code.strip().lower().split("-")[0], weight

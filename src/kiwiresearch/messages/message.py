@@ -1,0 +1,133 @@
+"""A sentence for readers: its English text, its kind, the values within it, and how it is written in a language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import Any, Self
+
+from kiwiresearch.messages.catalogue import Catalogue
+
+MAX_DEPTH = 4
+MAX_LENGTH = 5_000
+"""A record that is longer is not a message of ours."""
+
+
+class Message(str):
+    """English text that knows which kind of sentence it is, so that it can be written in another language.
+
+    It is a `str` because files, logs and replies hold the English text. `kind`
+    is a key of `messages.toml` in every language; it is empty for text that was
+    read from a file without one. Code never decides by a message.
+    """
+
+    __slots__ = ("kind", "values")
+    kind: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, english: str, kind: str = "", /, **values: Any) -> Self:
+        made = super().__new__(cls, english)
+        made.kind, made.values = kind, values
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        return (str(self), self.kind), dict(self.values)
+
+
+def message_record(text: str) -> dict[str, Any] | None:
+    """The kind and the values as plain data; None for text that has none."""
+    if not isinstance(text, Message) or not text.kind:
+        return None
+    return {"kind": text.kind, "values": {name: _plain(value) for name, value in text.values.items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return message_record(value) or value
+
+
+def message_fields(name: str, text: str) -> dict[str, Any]:
+    """The fields of a record that hold a message: the English text, and `NAME_message` where it has a kind."""
+    record = message_record(text)
+    return {name: text} | ({f"{name}_message": record} if record else {})
+
+
+def message_from_record(english: str, record: object) -> Message:
+    """The message of a text and the record beside it, which may come from elsewhere; without a kind if it is none."""
+    try:
+        kind, values = _parts(record, MAX_DEPTH) if len(str(record)) <= MAX_LENGTH else ("", {})
+    except (TypeError, ValueError, KeyError, RecursionError):
+        kind, values = "", {}
+    return Message(english, kind, **values)
+
+
+def message_in(row: Mapping[str, Any], name: str) -> Message:
+    """The message of a field of a record; TypeError if the field is not a text."""
+    if not isinstance(row[name], str):
+        raise TypeError(f"{name} cannot be {row[name]!r:.60}")
+    return message_from_record(row[name], row.get(f"{name}_message"))
+
+
+def _parts(record: object, depth: int) -> tuple[str, dict[str, Any]]:
+    if not isinstance(record, dict):
+        return "", {}
+    kind, values = record["kind"], record["values"]
+    if not isinstance(kind, str) or not isinstance(values, dict):
+        raise TypeError("a message has a kind and values")
+    return kind, {name: _value(value, depth - 1) for name, value in values.items()}
+
+
+def _value(value: object, depth: int) -> Any:
+    if depth < 0:
+        raise ValueError("a message within too many others")
+    if isinstance(value, dict):
+        kind, values = _parts(value, depth)
+        return Message("", kind, **values)
+    if isinstance(value, list):
+        return tuple(_value(one, depth) for one in value)
+    if not isinstance(value, (str, int, float)):
+        raise TypeError("a value is a text, a number, a list or a message")
+    return value
+
+
+def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = str) -> str | None:
+    """The message in the words of a catalogue; None where it has no such kind, or the values are not those it names.
+
+    `show` prepares the words of books and users, which stand in the sentence as they are.
+    """
+    key = f"messages.{message.kind}"
+    try:
+        return _Writer(catalogue, show).vformat(catalogue.template(key, message.values), (), message.values)
+    except (KeyError, TypeError, ValueError):  # a record from elsewhere only looks like a message
+        return None
+
+
+class _Writer(Formatter):
+    """Writes values into a sentence; behind the colon the catalogue says how: `{page:quote}`, `{gap:percent}`."""
+
+    def __init__(self, catalogue: Catalogue, show: Callable[[str], str]) -> None:
+        self._catalogue = catalogue
+        self._show = show
+
+    def format_field(self, value: Any, spec: str) -> str:
+        if isinstance(value, tuple):
+            return self._listed([self.format_field(one, "") for one in value], spec)
+        if isinstance(value, Message):
+            written = render(value, self._catalogue, self._show)
+            if written is None:
+                raise ValueError(value.kind)
+            return written
+        if isinstance(value, str):
+            shown = self._show(value)
+            return self._catalogue("messages.quoted", words=shown) if spec == "quote" else shown
+        if spec.startswith("percent"):
+            return self._catalogue.customs.share(value, int(spec.removeprefix("percent") or 0))
+        if spec == "year":  # is not a count, whose thousands are separated
+            return self._catalogue.customs.number(value)
+        return self._catalogue.shown(value)
+
+    def _listed(self, parts: list[str], spec: str) -> str:
+        if spec != "and" or len(parts) < 2:
+            return ", ".join(parts)
+        return self._catalogue("messages.and", one=", ".join(parts[:-1]), other=parts[-1])
