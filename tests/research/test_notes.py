@@ -206,7 +206,7 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Eight threads and another process write at the same time, and every note is there."""
     program = (
         "import sys; from pathlib import Path; from kiwiresearch.runs.notes import *\n"
-        "for n in range(40): add_note(Path(sys.argv[1]), Target('run'), Opinion('doubt', f'p{n}'), now='then')"
+        "for n in range(40): add_note(Path(sys.argv[1]), NoteTarget('run'), NoteOpinion('doubt', f'p{n}'), now='then')"
     )
     other = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
     with ThreadPoolExecutor(8) as pool:

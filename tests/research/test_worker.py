@@ -174,7 +174,7 @@ def test_what_passes_by_itself_fails_no_job(
         def __init__(self) -> None:
             self.events: list[dict[str, Any]] = []
 
-        def tell(self, **event: Any) -> None:
+        def send(self, **event: Any) -> None:
             self.events.append(event)
 
     def refused(*_: object) -> dict[str, Any]:
