@@ -186,7 +186,7 @@ def test_only_records_are_taken_at_their_word() -> None:
     callers = [
         file.relative_to(SOURCE).as_posix()
         for file in sorted(SOURCE.rglob("*.py"))
-        if re.search(r"\bof_record\(", file.read_text(encoding="utf-8"))
+        if re.search(r"\brecorded_quote\(", file.read_text(encoding="utf-8"))
     ]
     assert callers == ["atlas/records.py", "claims/claim.py", "evidence.py"]
 
