@@ -210,7 +210,7 @@ class _AtlasPages:
         except AtlasNotReady:
             return self._working(request, atlas, tab)
         part = self.atlases.screen(atlas).filter_page(whole)
-        rows = atlas_page(part, query.n, f"/atlas/{book}/{tab}", query.wish())
+        rows = atlas_page(part, query.n, f"/atlas/{book}/{tab}", query.filters())
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
