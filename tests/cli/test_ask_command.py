@@ -209,5 +209,5 @@ def test_a_terminal_shows_the_short_answer_in_bold(home: Path, sample_zim: Path)
     """The few words that answer stand out, without stars."""
     code, coloured = on_terminal([SCRIPT, "ask", EINSTEIN, "-b", str(sample_zim)], TERM="xterm")
     assert code == 0
-    assert "\x1b[1m14 March 1879" in coloured
+    assert "\x1b[1;32m14 March 1879" in coloured
     assert "**14 March" not in coloured

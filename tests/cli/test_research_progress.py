@@ -74,7 +74,7 @@ def test_json_is_an_event_a_line(kiwi: Told, command: tuple[str, ...]) -> None:
     assert (code, err) == (0, "")
     assert {type(event) for event in events} == {dict}
     assert (events[0]["event"], events[0]["topic"]) == ("begun", "Sunset")
-    assert events[0]["seeds"][0].keys() == {"book", "path", "title", "why"}
+    assert events[0]["seeds"][0].keys() == {"book", "path", "title", "why", "why_message"}
     pages = [event for event in events if event["event"] == "page"]
     assert [page["order"] for page in pages] == [*range(1, 9)]
     assert [page["title"] for page in pages] == titles()

@@ -12,7 +12,6 @@ import typer
 from kiwiresearch.cli.options import BookOption, JsonOption, say, user_desk
 from kiwiresearch.cli.server import StoreUrl, now, with_store
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.workspace.shelf import shelf_of
 
 if TYPE_CHECKING:
     from kiwiresearch.jobs.job import Job, JobRequest
@@ -314,6 +313,7 @@ def _add_job(wish: JobRequest, user: str, priority: int, store: str, *, as_json:
 def _open_jobs(store: str) -> Iterator[JobQueue]:
     """The jobs of the store; nothing is worked on here."""
     from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+    from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.workspace import store_of
 
     desk = with_store(user_desk(), store)

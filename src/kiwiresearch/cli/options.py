@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.workspace.shelf import shelf_of
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,6 +36,7 @@ def user_desk() -> Workspace:
 def open_books(desk: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
     """The shelf, or some of its books; whoever uses the sample book is told so."""
     from kiwiresearch.workspace.policy import hidden_books_notice
+    from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
 
     shelf = shelf_of(desk, wanted, trusting=trusting)

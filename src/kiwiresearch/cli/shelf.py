@@ -12,7 +12,6 @@ import typer
 from kiwiresearch.cli.options import JsonOption, open_books, say, user_desk
 from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, NotOffered
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.shelf import shelf_of
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import Engine, WrittenFolder
@@ -248,6 +247,7 @@ def bulk(
 
 def _file_of(name: str) -> Path:
     """The file of a book that a user named, opened once to see that it can be trusted."""
+    from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.zim.sources import is_address
 
     if is_address(name):

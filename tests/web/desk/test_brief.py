@@ -16,6 +16,7 @@ from tests.web.desk.conftest import TOPIC, ARun, TwoRuns, first_of
 
 from kiwiresearch.claims.claim import claim_from_record
 from kiwiresearch.messages.catalogue import catalogue_in
+from kiwiresearch.messages.message import message_from_record
 from kiwiresearch.web.desk.translations import translated
 
 HOSTILE = '<script>alert(1)</script>" onload="x'
@@ -243,7 +244,9 @@ def test_the_pages_of_a_run_are_in_order(a_run: ARun, browser: httpx2.Client, br
     first = said(first_of(page, ".taken > li"))
     assert "where it began" in first
     assert "because" not in first
-    assert translated(brief["sources"]["pages"][0]["why"], catalogue_in("en")).striptags() in first
+    seed = brief["sources"]["pages"][0]
+    why = message_from_record(seed["why"], seed["why_message"])
+    assert translated(why, catalogue_in("en")).striptags() in first
     assert "no pages this far" in browser.get(f"/runs/{a_run.id}/pages?page=7").text
 
 

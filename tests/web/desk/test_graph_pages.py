@@ -14,6 +14,7 @@ from tests.web.desk.conftest import ARun
 from tests.web.desk.shown import first, plain, said
 
 from kiwiresearch.messages.catalogue import catalogue_in
+from kiwiresearch.messages.message import message_from_record
 from kiwiresearch.web.desk import static_files
 from kiwiresearch.web.desk.translations import translated
 
@@ -29,6 +30,12 @@ def shown(browser: httpx2.Client, run: str, **query: Any) -> LexborHTMLParser:
     return LexborHTMLParser(reply.text)
 
 
+def reason_of(node: dict[str, Any]) -> str:
+    """Why a page was chosen, as the desk says it in English."""
+    message = message_from_record(node["reason"], node["reason_message"])
+    return plain(translated(message, catalogue_in("en")).striptags())
+
+
 @pytest.mark.parametrize(("which", "state"), [("read", "visited"), ("left", "left")])
 def test_every_page_is_listed_with_why(
     browser: httpx2.Client, a_run: ARun, graph: dict[str, Any], which: str, state: str
@@ -40,7 +47,11 @@ def test_every_page_is_listed_with_why(
     assert said(tree, "table.pages tbody th") == [node["title"] for node in nodes]
     for row, node in zip(tree.css("table.pages tbody tr"), nodes, strict=True):
         told = plain(row.css("td")[0].text())
-        assert told.startswith(plain(translated(node["reason"], catalogue_in("en")).striptags()))
+        assert told.startswith(
+            plain(
+                translated(message_from_record(node["reason"], node["reason_message"]), catalogue_in("en")).striptags()
+            )
+        )
         assert all(f"{line['signal']} {line['points']:+g}" in told for line in node["lines"])
 
 
@@ -65,7 +76,9 @@ def test_a_page_is_told_with_its_links_and_claims(browser: httpx2.Client, a_run:
     titles = {node["ref"]: node["title"] for node in graph["nodes"]}
     for number, node in enumerate(graph["nodes"][:3], 1):
         tree = shown(browser, a_run.id, page=number)
-        assert plain(translated(node["reason"], catalogue_in("en")).striptags()) in said(tree, "#panel p")
+        assert plain(
+            translated(message_from_record(node["reason"], node["reason_message"]), catalogue_in("en")).striptags()
+        ) in said(tree, "#panel p")
         out, into = ([plain(one.text()) for one in ul.css("a")] for ul in tree.css("#panel .neighbours"))
         assert Counter(out) == Counter(titles[e["to"]] for e in graph["edges"] if e["from"] == node["ref"])
         assert Counter(into) == Counter(titles[e["from"]] for e in graph["edges"] if e["to"] == node["ref"])
