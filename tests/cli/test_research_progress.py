@@ -79,7 +79,9 @@ def test_json_is_an_event_a_line(kiwi: Told, command: tuple[str, ...]) -> None:
     assert [page["order"] for page in pages] == [*range(1, 9)]
     assert [page["title"] for page in pages] == titles()
     for page in pages:
-        assert page.keys() == {"event", "order", "book", "path", "title", "depth", "score", "reason", "candidates"}
+        assert page.keys() == {
+            "event", "order", "book", "path", "title", "depth", "score", "reason", "reason_message", "candidates",
+        }  # fmt: skip
     assert events[-2]["event"] == "ended"
     assert events[-1] == {
         "event": "done", "how": "done", "kept": 0, "pages": 8, "run": "run", "topic": "Sunset",
