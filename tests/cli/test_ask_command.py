@@ -205,9 +205,14 @@ def test_codes_in_an_answer_are_not_printed(capsys: pytest.CaptureFixture[str]) 
     assert not set("\x1b\x07") & set(shown)
 
 
-def test_a_terminal_shows_the_short_answer_in_bold(home: Path, sample_zim: Path) -> None:
-    """The few words that answer stand out, without stars."""
-    code, coloured = on_terminal([SCRIPT, "ask", EINSTEIN, "-b", str(sample_zim)], TERM="xterm")
+def test_a_terminal_shows_the_short_answer_in_bold_unless_told_not_to(home: Path, sample_zim: Path) -> None:
+    """NO_COLOR leaves out every code; without it the few words that answer stand out, without stars."""
+    command = [SCRIPT, "ask", EINSTEIN, "-b", str(sample_zim)]
+    code, plain = on_terminal(command, TERM="xterm", NO_COLOR="1")
+    assert code == 0
+    assert "\x1b" not in plain
+    assert "14 March 1879" in plain
+    code, coloured = on_terminal(command, TERM="xterm")
     assert code == 0
     assert "\x1b[1;32m14 March 1879" in coloured
     assert "**14 March" not in coloured

@@ -42,10 +42,10 @@ from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 
-JOBS = 80
-KILL_S = 4.0
+JOBS = 200
+KILL_S = 10.0
 """A worker is killed as often as this."""
-JOBS_A_KILL = 10
+JOBS_A_KILL = 12
 """So many jobs end before the next is killed, however slow the machine is: else hardly any would, where all is slow."""
 LOOK_S = 0.5
 TIMEOUT_S = 180.0
@@ -84,8 +84,8 @@ def wished(case: str) -> Iterator[JobRequest]:
     """Mostly short runs, some batches of questions, a few tables, and one family."""
     yield FamilyRequest(case)
     yield from [TABLES] * 2
-    yield from [QUESTIONS] * 5
-    for number in range(JOBS - 8):
+    yield from [QUESTIONS] * 7
+    for number in range(JOBS - 10):
         yield TOPICS[number % len(TOPICS)]
 
 

@@ -17,7 +17,7 @@ from kiwiresearch.workspace.workspace import open_workspace
 
 @pytest.mark.parametrize(
     "topic",
-    ["drought and the Hittites", "Albert Einstein", "Galaxy", "Sunset"],
+    ["causes of the Bronze Age collapse", "drought and the Hittites", "Albert Einstein", "Galaxy", "Ugarit", "Sunset"],
 )
 def test_an_untouched_run_holds(topic: str, sample_zim: Path, tmp_path: Path) -> None:
     """What the program wrote of a topic, it proves again without a complaint."""
