@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
 from kiwiresearch.errors import (
@@ -55,9 +54,6 @@ from kiwiresearch.workspace.places import (
 from kiwiresearch.workspace.workspace import Workspace, store_of
 from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.peer import MissingBooks
-
-if TYPE_CHECKING:
-    pass
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:

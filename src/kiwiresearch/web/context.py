@@ -121,7 +121,7 @@ class Atlases:
         return atlas
 
     def wait_for(self, atlas: Atlas, *recipes: Recipe) -> None:
-        """See to it that some tables are worked out; StillWorking where that takes longer than a reader waits."""
+        """See to it that some tables are worked out; AtlasNotReady where that takes longer than a reader waits."""
         for recipe in recipes:
             if atlas.has(recipe):
                 continue
@@ -138,7 +138,7 @@ class Atlases:
         return found
 
     def run_limited(self, answer: Callable[[], T]) -> T:
-        """The answer to a question in its turn; StillWorking where too many are before it."""
+        """The answer to a question in its turn; AtlasNotReady where too many are before it."""
         if not self._answering.acquire(timeout=QUEUE_TIMEOUT_S):
             raise AtlasNotReady
         try:
@@ -186,7 +186,7 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 class ServerContext:
-    """One shelf, open for many requests; `finder` is only used inside `reading()`, which one thread has at a time."""
+    """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, which one thread has at a time."""
 
     def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
         self.desk = desk
