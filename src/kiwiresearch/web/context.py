@@ -186,7 +186,7 @@ def _stamp(file: Path) -> tuple[int, int]:
 
 
 class ServerContext:
-    """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, which one thread has at a time."""
+    """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, by one thread at a time."""
 
     def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
         self.desk = desk
