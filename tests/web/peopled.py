@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from tests.web.running import a_browser, a_client
 
 from kiwiresearch.cli.server import _mcp
@@ -18,6 +19,7 @@ from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.web.server import Server, listen
 from kiwiresearch.workspace.shelf import shelf_of
@@ -41,6 +43,11 @@ class Peopled:
     ids: Mapping[str, str]
 
     @property
+    def rules(self) -> dict[tuple[str, str], RoleRule]:
+        """The rule of every route, by method and path."""
+        return dict(_rules(self.app.router.routes))
+
+    @property
     def register(self) -> UserRegister:
         return UserRegister(self.store, utc_now, Actor())
 
@@ -58,6 +65,18 @@ class Peopled:
             if name:
                 assert browser.post("/login", data={"token": self.tokens[name]}).status_code == 303
             yield browser
+
+
+def _rules(routes: Iterable[Any]) -> Iterator[tuple[tuple[str, str], RoleRule]]:
+    for route in routes:
+        inner = getattr(route, "original_router", None)
+        if inner is not None:
+            yield from _rules(inner.routes)
+        else:
+            rule = rule_of_route(route) if isinstance(route, APIRoute) else MCP_RULE  # /openapi.json, too
+            for method in sorted(getattr(route, "methods", None) or {"POST"}):
+                if method not in ("HEAD", "OPTIONS"):
+                    yield (method, str(route.path)), rule
 
 
 @contextlib.contextmanager

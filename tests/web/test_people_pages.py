@@ -11,8 +11,6 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.web.peopled import Peopled
 from tests.web.running import heard
 
-from kiwiresearch.web.guard.roles import rule_for
-
 
 @pytest.fixture
 def olga(people: Peopled) -> Iterator[httpx2.Client]:
@@ -187,7 +185,7 @@ def test_a_reader_is_offered_no_work(people: Peopled, rita: httpx2.Client, a_sto
         shown = rita.get(page)
         assert shown.status_code == 200, page
         offered = {
-            action: rule_for("POST", re.sub(r"/research/[^/]+/", "/research/{job_id}/", action))
+            action: people.rules["POST", re.sub(r"/research/[^/]+/", "/research/{job_id}/", action)]
             for action in forms(shown.text)
         }
         assert {action for action, rule in offered.items() if rule.role not in ("reader", "stranger")} == set(), page

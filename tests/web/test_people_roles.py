@@ -1,33 +1,20 @@
-"""Every route has its place in the table of roles, and lets in who may use it and nobody else."""
+"""Every route declares a role, and lets in who may use it and nobody else."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 import httpx2
 import pytest
+from fastapi import APIRouter
 from tests.web.peopled import USERS, Peopled
 
 from kiwiresearch.store.users import ROLES
 from kiwiresearch.web.guard.requests import API_PATHS
-from kiwiresearch.web.guard.roles import OWNER_ONLY, ROLE_RULES, ROLE_TABLE, rule_for
+from kiwiresearch.web.guard.roles import OWNER_ONLY, RoleRouter, allow, rule_of_route
 
 NOT_ALLOWED = "urn:kiwiresearch:problem:not-allowed"
 NAMED = {"reader": "rita", "researcher": "remy", "owner": "olga"}
-
-
-def placed(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """Method and address of every route of an app, those of its parts included."""
-    for route in routes:
-        inner = getattr(route, "original_router", None)
-        if inner is not None:
-            yield from placed(inner.routes)
-        else:
-            for method in sorted(getattr(route, "methods", None) or {"POST"}):
-                if method not in ("HEAD", "OPTIONS"):
-                    yield method, str(route.path)
 
 
 def asked(client: httpx2.Client, method: str, template: str) -> httpx2.Response:
@@ -48,18 +35,9 @@ def is_refused(answer: httpx2.Response) -> bool:
     return answer.status_code == 403 and told and answer.json()["type"] == NOT_ALLOWED
 
 
-def test_every_route_has_its_place(people: Peopled) -> None:
-    """A new route must be put into the table before it can be used by anybody but owners."""
-    routes = set(placed(people.app.router.routes))
-    assert {f"{method} {path}" for method, path in routes if rule_for(method, path) is OWNER_ONLY} == set()
-
-
-def test_the_table_has_no_place_for_routes_that_are_gone(people: Peopled) -> None:
-    """A line without a route is a slip of the pen, which could hide another."""
-    routes = set(placed(people.app.router.routes))
-    assert {place for place in ROLE_RULES if place not in routes and place[1] != "/mcp"} == set()
-    lines = [line.split()[2:] for line in ROLE_TABLE.splitlines() if line.strip()]
-    assert len(lines) == len({tuple(line) for line in lines})
+def test_every_route_declares_a_role(people: Peopled) -> None:
+    """A new route must declare its role before anybody but owners can use it."""
+    assert {place for place, rule in people.rules.items() if rule is OWNER_ONLY} == set()
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -67,8 +45,8 @@ def test_a_role_is_let_in_where_it_may_be_and_nowhere_else(people: Peopled, role
     """Each route with a token of each role: less than the least role is refused, and all others are not."""
     wrong = []
     with people.client(NAMED[role]) as client:
-        for method, path in sorted(set(placed(people.app.router.routes))):
-            least = rule_for(method, path).role
+        for (method, path), rule in sorted(people.rules.items(), key=lambda row: row[0]):
+            least = rule.role
             may = least == "stranger" or ROLES.index(role) >= ROLES.index(least)
             answer = asked(client, method, path)
             is_unknown = answer.status_code == 401 and path != "/login"
@@ -81,8 +59,8 @@ def test_strangers_see_nothing(people: Peopled) -> None:
     """Without a token every route but those for everybody answers that one is needed, whatever is sent."""
     wrong = []
     with people.client() as client:
-        for method, path in sorted(set(placed(people.app.router.routes))):
-            if rule_for(method, path).role != "stranger" and (answer := asked(client, method, path)).status_code != 401:
+        for (method, path), rule in people.rules.items():
+            if rule.role != "stranger" and (answer := asked(client, method, path)).status_code != 401:
                 wrong.append((method, path, answer.status_code))
     assert wrong == []
 
@@ -109,6 +87,11 @@ def test_a_refusal_says_who_may(people: Peopled) -> None:
         assert client.get("/api/users").json()["detail"] == "Only owners may do that."
 
 
-def test_an_unplaced_route_is_the_owners() -> None:
-    """What nobody has thought about is closed, not open."""
-    assert rule_for("POST", "/api/brand-new").role == "owner"
+def test_a_route_without_a_role_is_the_owners() -> None:
+    """What nobody has thought about is closed, not open; the role of a router is for those that name none."""
+    plain, routes = APIRouter(), RoleRouter("reader")
+    for one in (plain, routes):
+        one.add_api_route("/new", lambda: None)
+    routes.add_api_route("/note", allow("researcher", "note")(lambda: None))
+    assert rule_of_route(plain.routes[0]) is OWNER_ONLY
+    assert [rule_of_route(route).role for route in routes.routes] == ["reader", "researcher"]

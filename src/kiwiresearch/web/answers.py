@@ -25,6 +25,7 @@ from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
@@ -63,25 +64,29 @@ Accept = Annotated[str, Header(include_in_schema=False)]
 
 def router(room: ServerContext) -> APIRouter:
     """Questions to the shelf and to single pages."""
-    routes = APIRouter(prefix="/api", tags=["ask"])
+    routes = RoleRouter("reader", prefix="/api", tags=["ask"])
     replies = AnswerResponder(room)
 
     @routes.post("/ask", response_class=Json, responses=DOCUMENT_OR_STREAM)
+    @allow("reader", "ask")
     async def ask(body: AskBody, accept: Accept = "") -> Response:
         """Answer a question from the books."""
         return await replies.respond(body, accept)
 
     @routes.get("/ask", response_class=Json, responses=DOCUMENT_OR_STREAM)
+    @allow("reader", "ask")
     async def ask_by_address(query: Annotated[AskQuery, Query()], accept: Accept = "") -> Response:
         """Answer a question from the books, for browsers and EventSource."""
         return await replies.respond(query, accept)
 
     @routes.post("/chat", response_class=Response, responses=STREAMED)
+    @allow("reader", "ask")
     async def chat(body: ChatBody) -> Response:
         """Answer a question from the books as a stream, always."""
         return await replies.stream(room.asker.events(body.question, body.options()))
 
     @routes.post("/answer_from_page", response_class=Response, responses=STREAMED)
+    @allow("reader", "ask")
     async def answer_from_page(body: PageAskBody) -> Response:
         """Answer a question from one page alone, as a stream."""
         return await replies.stream(_page_events(room, body))

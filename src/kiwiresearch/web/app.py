@@ -198,7 +198,7 @@ def make_app(
         app.include_router(public_pages.router(house.authenticator or ServerToken(serve.token), pages))
     for path, mounted in mounts.items():
         install_problem_responses(mounted)
-        app.router.routes.append(Route(path, RoleCheck(mounted, path=path) if house.authenticator else mounted))
+        app.router.routes.append(Route(path, RoleCheck(mounted) if house.authenticator else mounted))
     install_problem_responses(app)
     app.state.tell = problem_renderer(pages)
     describe(app)

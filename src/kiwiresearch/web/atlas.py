@@ -21,6 +21,7 @@ from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.web.context import ServerContext, overview_key
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.replies import JsonRoute
 
 MAX_ROWS = 200
@@ -100,7 +101,7 @@ class TiedReply(Record):
 
 def router(room: ServerContext) -> APIRouter:
     """Reading only; what a book's shards tell is worked out once, and asked for again while that takes long."""
-    routes = APIRouter(prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
     atlases = room.atlases
     access = FamilyAccess(room.desk.settings.serve)
 

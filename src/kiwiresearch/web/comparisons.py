@@ -13,6 +13,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.compare import ComparisonCache
 from kiwiresearch.web.desk.run_view import run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
 
@@ -33,7 +34,7 @@ class CompareReply(ComparisonRecord):
 
 def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     """Comparing; the runs stay as they are."""
-    routes = APIRouter(prefix="/api", tags=["research"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
     runs = run_views(room, jobs)
     compared = ComparisonCache()
 

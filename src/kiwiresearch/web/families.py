@@ -52,6 +52,7 @@ from kiwiresearch.web.family_models import (
     UndoneReply,
 )
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, case_url, job_reply, job_url
 from kiwiresearch.web.problems import without_paths
 from kiwiresearch.web.replies import Json, JsonRoute
@@ -142,7 +143,7 @@ class Families:
 
 def router(families: Families) -> APIRouter:
     """The JSON of families; their files have a module of their own."""
-    routes = APIRouter(prefix=PREFIX, tags=["family"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_cases(routes, families)
     _add_people(routes, families)
     _add_lists(routes, families)
@@ -159,6 +160,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
         return CasesReply(shown, len(ids))
 
     @routes.post("", status_code=201, response_model=CaseReply)
+    @allow("researcher", "case")
     def start(request: Request, body: StartBody) -> Response:
         """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
         settings = body.settings(families.room.desk.settings.kin)
@@ -172,6 +174,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
         return families.record(request, case, privacy)
 
     @routes.post("/{case}/run", status_code=202, response_model=JobReply)
+    @allow("researcher", "case")
     def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
         job = job_requests.start_job(families.jobs, FamilyRequest(case, body.steps, body.model))
@@ -315,21 +318,25 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
             return MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
 
     @routes.post("/{case}/merges/{merge}/accept")
+    @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Take two for one person, as was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
+    @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Keep two apart, though it was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
+    @allow("researcher", "case")
     def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo")
+    @allow("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO_DEFAULTS) -> UndoneReply:
         """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
         families.access.require_owner(request)
@@ -340,6 +347,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
 
 def _add_living(routes: APIRouter, families: Families) -> None:
     @routes.put("/{case}/people/{person}/living")
+    @allow("researcher", "case")
     def living(request: Request, case: CaseId, person: Person, body: LivingBody) -> LivingRecord:
         """Say whether a person lives; it wins over every rule. Only the owner may."""
         families.access.require_owner(request)
@@ -357,6 +365,7 @@ def _add_plugins(routes: APIRouter, families: Families) -> None:
             return _plugins(all_plugins(families.cases.plugins), found.store)
 
     @routes.put("/{case}/plugins/{plugin}")
+    @allow("researcher", "case")
     def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: PluginBody) -> PluginsReply:
         """Switch a source on or off for a case; all but the books are off until then. Only the owner may."""
         families.access.require_owner(request)

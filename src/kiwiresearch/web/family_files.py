@@ -30,6 +30,7 @@ from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Perso
 from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, job_reply, job_url, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import Json, JsonRoute
@@ -68,7 +69,7 @@ AuditHead = Annotated[str, Query(max_length=200, description="A head of the audi
 
 def router(families: Families) -> APIRouter:
     """Files of families."""
-    routes = APIRouter(prefix=PREFIX, tags=["family"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_exports(routes, families)
     _add_imports(routes, families)
     return routes
@@ -95,6 +96,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         return Response(svg_file(svg), headers=headers, media_type="image/svg+xml")
 
     @routes.get("/{case}/export/{form}", response_class=Response, responses=FILE_DOC)
+    @allow("reader", "export")
     def export(request: Request, case: CaseId, form: FormName, privacy: ExportPrivacy = "public") -> Response:
         """The family as a file, to be handed on: people who may be living are kept back unless `privacy` says more."""
         return export_response(families, request, case, form, privacy)
@@ -132,11 +134,13 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
     upload = {"status_code": 202, "response_model": JobReply}
 
     @routes.post("/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
+    @allow("researcher", "case")
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
         """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
         return _job_accepted(await receive_upload(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
+    @allow("researcher", "case")
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
         """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
         return _job_accepted(await receive_upload(families, request, case, name, request.stream()))

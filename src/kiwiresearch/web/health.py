@@ -16,6 +16,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.workspace.search_aids import chat_model
 from kiwiresearch.workspace.settings import Settings
 
@@ -121,7 +122,7 @@ class Health(Record):
 
 def router(room: ServerContext) -> APIRouter:
     """The one route that monitors ask."""
-    routes = APIRouter(tags=["server"])
+    routes = RoleRouter("stranger", tags=["server"])
     settings = room.desk.settings
     shelf = PolledValue(lambda: _shelf(room))
     models = PolledValue(lambda: offered_models(settings))

@@ -15,6 +15,7 @@ from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import named_target, rewrite_note, set_removed, write_note
 from kiwiresearch.web.desk.run_view import run_views
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import RunId
 
@@ -107,7 +108,7 @@ class NotesReply(Record):
 
 def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     """Notes are read, written, changed, taken away and brought back."""
-    routes = APIRouter(prefix="/api/runs/{run_id}/notes", tags=["research"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api/runs/{run_id}/notes", tags=["research"], route_class=JsonRoute)
     runs = run_views(room, jobs)
 
     @routes.get("")
@@ -122,6 +123,7 @@ def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
         )
 
     @routes.post("", status_code=201)
+    @allow("researcher", "note")
     def write(run_id: RunId, body: NoteBody) -> NoteReply:
         """Write a note beside a run, which stays as it is."""
         run = runs.get(run_id)
@@ -129,16 +131,19 @@ def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
         return _note_reply(write_note(run, target, body.opinion()))
 
     @routes.put("/{note_id}")
+    @allow("researcher", "note")
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> NoteReply:
         """Write another opinion into a note; where there are users, one's own, and an owner into anybody's."""
         return _note_reply(rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
 
     @routes.delete("/{note_id}")
+    @allow("researcher", "note")
     def remove(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Take a note away; it can be brought back."""
         return _note_reply(set_removed(runs.get(run_id), note_id, gone=True))
 
     @routes.post("/{note_id}/restore")
+    @allow("researcher", "note")
     def restore(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Bring back a note that was taken away."""
         return _note_reply(set_removed(runs.get(run_id), note_id, gone=False))

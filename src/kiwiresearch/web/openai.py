@@ -34,6 +34,7 @@ from kiwiresearch.web.chat_requests import (
     unreadable_body,
 )
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem, openai_error
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import LINE_END, StreamSlots, sse_event, sse_response, stream_in_thread
@@ -255,7 +256,7 @@ STREAMED: dict[int | str, dict[str, Any]] = {
 # Clients of this API want a date on all that they get: it is told, and nothing depends on it.
 def router(room: ServerContext, now: Clock = time.time) -> APIRouter:  # noqa: TID251
     """Models that are ways to ask the shelf, and conversations with them."""
-    routes = APIRouter(prefix="/v1", tags=["openai"], route_class=ChatRoute)
+    routes = RoleRouter("reader", prefix="/v1", tags=["openai"], route_class=ChatRoute)
     chats = Chats(room, now)
 
     @routes.get("/models", response_class=Json)
@@ -271,6 +272,7 @@ def router(room: ServerContext, now: Clock = time.time) -> APIRouter:  # noqa: T
         )
 
     @routes.post("/chat/completions", response_class=Response, responses=STREAMED)
+    @allow("reader", "ask")
     async def chat_completions(body: CompletionBody) -> Response:
         """Answer the last user message from the books."""
         return await chats.reply(body)

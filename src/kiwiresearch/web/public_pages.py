@@ -22,6 +22,7 @@ from kiwiresearch.web.desk.translations import problem_key
 from kiwiresearch.web.guard.identity import COOKIE, LOGIN
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import is_book_page, is_by_hand, is_for_people, is_from_own_page
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.guard.users import UserAuthenticator
 from kiwiresearch.web.problems import Problem, ProblemRenderer, log
 
@@ -140,7 +141,7 @@ class Authenticator(Protocol):
 
 def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
     """The form, and what becomes of it."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     has_users = isinstance(authenticator, UserAuthenticator)
 
     def form(request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
@@ -148,6 +149,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         return pages.show(request, "login.html", status=status, **told)
 
     @routes.api_route(LOGIN, methods=["GET", "HEAD"])
+    @allow("stranger")
     def ask(request: Request, next: NextPage = "", *, again: bool = False) -> Response:  # noqa: A002 (what addresses say)
         place = _safe_next(next)
         if authenticator.is_authenticated(request.scope):
@@ -159,6 +161,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         return form(request, place, onwards=onwards)
 
     @routes.post(LOGIN)
+    @allow("stranger")
     async def enter(request: Request) -> Response:
         sent = parse_qs((await request.body()).decode("utf-8", "replace"))
         place = _safe_next(sent.get("next", [""])[-1])

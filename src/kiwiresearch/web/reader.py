@@ -33,6 +33,7 @@ from kiwiresearch.web.book_pages import (
     type_of,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import Book, Entry
 from kiwiresearch.zim.paths import Target
 
@@ -132,7 +133,7 @@ VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
 
 def router(room: ServerContext) -> APIRouter:
     """Routes to the pages and files of all books on the shelf."""
-    routes = APIRouter(tags=["read"])
+    routes = RoleRouter("reader", tags=["read"])
 
     @routes.head("/read/{book}/{path:path}", include_in_schema=False)
     @routes.get("/read/{book}/{path:path}", response_class=Response, summary="A page or file of a book, for browsers")

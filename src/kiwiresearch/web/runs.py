@@ -35,6 +35,7 @@ from kiwiresearch.web.bodies import MAX_PASSAGES, Name, Words
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.exports import TYPES, download_response, format_choice
 from kiwiresearch.web.desk.run_view import run_views
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import (
     MAX_BOOKS,
     JobReply,
@@ -105,7 +106,7 @@ def router(room: ServerContext, jobs: JobQueue | None = None, *, closing: bool =
             if jobs is None or closing:
                 await run_in_threadpool(ours.close)
 
-    routes = APIRouter(prefix="/api", tags=["research"], route_class=JsonRoute, lifespan=lifespan)
+    routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute, lifespan=lifespan)
     _add_jobs(routes, ours)
     _add_steps(routes, ours)
     _add_runs(routes, ours.runs)
@@ -114,6 +115,7 @@ def router(room: ServerContext, jobs: JobQueue | None = None, *, closing: bool =
 
 def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.post("/research", status_code=202, response_model=JobReply)
+    @allow("researcher", "research")
     def start(body: ResearchBody) -> Response:
         """Research a topic; the answer comes at once, and the work goes on beside it."""
         job = job_requests.start_job(jobs, body.job_request())
@@ -141,11 +143,13 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
         return sse_response(_stream(jobs, job_id, place))
 
     @routes.post("/research/{job_id}/cancel", status_code=202)
+    @allow("researcher", "stop")
     def cancel(job_id: JobId) -> JobReply:
         """Stop a run between two steps; what it did is kept. One that has ended stays as it is."""
         return job_reply(job_requests.cancel_job(jobs, job_id))
 
     @routes.post("/research/{job_id}/resume", status_code=202, response_model=JobReply)
+    @allow("researcher", "resume")
     def resume(job_id: JobId) -> Response:
         """Go on with a run that was cancelled or interrupted, or that failed; nothing is done twice."""
         return Json(job_reply(job_requests.resume_job(jobs, job_id)), 202, {"Location": job_url(job_id)})
@@ -164,6 +168,7 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         return run_reply(runs.get(run_id))
 
     @routes.get("/runs/{run_id}/files/{name}", response_class=Response, responses=FILE_DOC)
+    @allow("reader", "export")
     def file(run_id: RunId, name: FileName) -> Response:
         """A file of a run, byte for byte."""
         place = runs.get(run_id).file(name)
@@ -263,9 +268,10 @@ JobBody = Annotated[AskJobBody | BulkJobBody, Body(discriminator="kind")]
 
 def job_router(room: ServerContext, jobs: JobQueue) -> APIRouter:  # noqa: ARG001 (as all routes of runs are made)
     """Jobs that are no runs; they are listed, stopped and resumed as runs are."""
-    routes = APIRouter(prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
 
     @routes.post("", status_code=202, response_model=JobReply)
+    @allow("researcher", "research")
     def add_job(body: JobBody) -> Response:
         """Put a batch of questions, or a whole book, in line."""
         job = job_requests.start_job(jobs, body.job_request())
@@ -311,7 +317,7 @@ class FormatsReply(Record):
 
 def export_router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     """Exporting; the runs stay as they are, and nothing is written on the server."""
-    routes = APIRouter(prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
     runs = run_views(room, jobs)
 
     @routes.get("")
@@ -328,6 +334,7 @@ def export_router(room: ServerContext, jobs: JobQueue) -> APIRouter:
         )
 
     @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
+    @allow("reader", "export")
     def file(run_id: RunId, form: FormatName) -> Response:
         """A run in one format, made when it is asked for: the same run with the same notes gives the same bytes."""
         return download_response(runs.get(run_id), form)

@@ -20,6 +20,7 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
 from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.replies import (
     BooksReply,
     ClaimsReply,
@@ -56,7 +57,7 @@ ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="O
 
 def router(room: ServerContext) -> APIRouter:
     """Everything that is read from the books without asking a question."""
-    routes = APIRouter(prefix="/api", tags=["find"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/search")
     def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> SearchReply:
@@ -223,7 +224,7 @@ class ExternalResult(Record):
 
 def external_router(room: ServerContext) -> APIRouter:
     """Searches for programs that were made for other engines."""
-    routes = APIRouter(tags=["outside search"], route_class=JsonRoute)
+    routes = RoleRouter("reader", tags=["outside search"], route_class=JsonRoute)
 
     @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})
     def searxng(q: EngineQuery = "", form: ReplyFormat = "html", pageno: PageNumber = 1) -> Json:

@@ -14,6 +14,7 @@ from kiwiresearch.store.audit import AuditProof, AuditRow
 from kiwiresearch.store.users import Role, UserTokens
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import current_visitor
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.guard.setup import Accounts
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.workspace.policy import PolicySummary, policy_summary
@@ -99,7 +100,7 @@ ActionFilter = Annotated[
 
 def router(room: ServerContext, house: Accounts) -> APIRouter:
     """Users, tokens and audit for owners; for everybody, who they are and what is hidden from them."""
-    routes = APIRouter(prefix="/api", tags=["people"], route_class=JsonRoute)
+    routes = RoleRouter("reader", prefix="/api", tags=["people"], route_class=JsonRoute)
 
     @routes.get("/me")
     def me() -> MeReply:
@@ -121,24 +122,28 @@ def router(room: ServerContext, house: Accounts) -> APIRouter:
 
 def _add_users(routes: APIRouter, house: Accounts) -> None:
     @routes.get("/users")
+    @allow("owner")
     def users(request: Request) -> UsersReply:
         """List all users and their tokens."""
         register = house.require_users(request)
         return UsersReply(tuple(register.with_tokens(one) for one in register.all()))
 
     @routes.post("/users", status_code=201)
+    @allow("owner")
     def add(request: Request, body: NewUser) -> UserTokens:
         """Make a user, who needs a token to come in."""
         register = house.require_users(request)
         return register.with_tokens(register.add(body.name, body.role))
 
     @routes.get("/users/{name}")
+    @allow("owner")
     def user(request: Request, name: UserName) -> UserTokens:
         """Tell of one user."""
         register = house.require_users(request)
         return register.with_tokens(register.get(name))
 
     @routes.put("/users/{name}")
+    @allow("owner")
     def change(request: Request, name: UserName, body: UserChange) -> UserTokens:
         """Change the role or the limits of a user; it counts from the next request on."""
         register = house.require_users(request)
@@ -146,6 +151,7 @@ def _add_users(routes: APIRouter, house: Accounts) -> None:
         return register.with_tokens(register.get(name))
 
     @routes.delete("/users/{name}", status_code=204, response_class=Response)
+    @allow("owner")
     def remove(request: Request, name: UserName) -> Response:
         """Remove a user, who is out at once; runs and notes stay."""
         house.require_users(request).remove(name)
@@ -154,12 +160,14 @@ def _add_users(routes: APIRouter, house: Accounts) -> None:
 
 def _add_tokens(routes: APIRouter, house: Accounts) -> None:
     @routes.post("/users/{name}/tokens", status_code=201)
+    @allow("owner")
     def new_token(request: Request, name: UserName, body: NewLabel) -> NewTokenReply:
         """Make a token for a user; it is told this once."""
         token = house.require_users(request).new_token(name, body.label)
         return NewTokenReply(token.id, token.text)
 
     @routes.delete("/users/{name}/tokens/{token_id}", status_code=204, response_class=Response)
+    @allow("owner")
     def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
         """Take a token back: whoever is in with it is out at once."""
         house.require_users(request).revoke(name, token_id)
@@ -168,6 +176,7 @@ def _add_tokens(routes: APIRouter, house: Accounts) -> None:
 
 def _add_audit(routes: APIRouter, house: Accounts) -> None:
     @routes.get("/audit")
+    @allow("owner", "audit")
     def audit(
         user: UserFilter = None,
         action: ActionFilter = None,
@@ -184,6 +193,7 @@ def _add_audit(routes: APIRouter, house: Accounts) -> None:
         return AuditReply(tuple(rows), last)
 
     @routes.get("/audit/check")
+    @allow("owner", "audit")
     def check(head: Head = "") -> AuditProof:
         """Prove that no row of the audit was changed, taken out or put in, and none up to `head` written anew."""
         return house.require_audit().prove(head.strip())

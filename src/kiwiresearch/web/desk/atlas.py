@@ -25,6 +25,7 @@ from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
 from kiwiresearch.web.desk.intent import page_address
 from kiwiresearch.web.desk.pages import ListPage, Pages, list_address
 from kiwiresearch.web.guard.identity import FamilyAccess
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import EntryRef
 
 SIZE = 25
@@ -119,7 +120,7 @@ TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     shown = _AtlasPages(room, pages)
 
     @routes.get("/atlas")

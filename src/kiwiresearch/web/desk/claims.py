@@ -20,6 +20,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import claim_target, notes_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import EntryRef
 
 Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]
@@ -212,7 +213,7 @@ ClaimName = Annotated[str, Path(max_length=100)]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     _add_table(routes, run_views(room, jobs), pages)
     _add_claim(routes, run_views(room, jobs), pages)
     return routes

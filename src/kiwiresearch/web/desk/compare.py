@@ -21,6 +21,7 @@ from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.workspace.file_cache import FileStamp, RecentCache, file_stamp
 
 MAX_COMPARISONS = 4
@@ -54,7 +55,7 @@ RunName = Annotated[str, Query(max_length=255)]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page that compares."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
     compared = ComparisonCache()
 

@@ -18,6 +18,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.workspace.places import folder_name
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -67,7 +68,7 @@ class FormatChoice:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
     groups = {group: [format_choice(name) for name in names] for group, names in GROUPS.items()}
     _add(routes, runs, pages, groups)
@@ -83,6 +84,7 @@ def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, l
 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
     @routes.get("/runs/{run_id}/export/{form}")
+    @allow("reader", "export")
     def download(run_id: RunId, form: FormatName) -> Response:
         return download_response(runs.get(run_id), form)
 

@@ -24,6 +24,7 @@ from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pag
 from kiwiresearch.web.desk.family_tree import add_tree_pages
 from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 
 CASES_A_PAGE = 50
@@ -51,6 +52,7 @@ def add_start_pages(routes: APIRouter, desk: FamilyPages) -> None:
         return _page(desk, request, name, offset=offset)
 
     @routes.post("/family")
+    @allow("researcher", "case")
     def begin(
         request: Request,
         name: Names = "",
@@ -158,7 +160,7 @@ def _setting(key: str, usual: int, value: int | None) -> dict[str, Any]:
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes; those with fixed names come before those that take any case."""
     desk = FamilyPages(room, jobs, pages)
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     for add_pages in (
         add_start_pages,
         add_file_pages,

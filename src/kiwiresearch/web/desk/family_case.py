@@ -21,6 +21,7 @@ from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distan
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
 from kiwiresearch.web.family_files import AuditHead, proof_record
+from kiwiresearch.web.guard.roles import allow
 from kiwiresearch.web.job_requests import start_job
 from kiwiresearch.web.problems import without_paths
 
@@ -54,6 +55,7 @@ def _add_state(routes: APIRouter, desk: FamilyPages) -> None:
         )
 
     @routes.post("/family/{case}/run")
+    @allow("researcher", "case")
     def go_on(case: CaseId, steps: Steps = 0, model: YesNo = "") -> Response:
         job = start_job(desk.families.jobs, FamilyRequest(case, steps, model == "yes"))
         return redirect(f"/research/{job.id}")
@@ -163,6 +165,7 @@ def add_source_pages(routes: APIRouter, desk: FamilyPages) -> None:
         return desk.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
 
     @routes.post("/family/{case}/sources/{plugin}")
+    @allow("researcher", "case")
     def switch_source(
         request: Request,
         case: CaseId,

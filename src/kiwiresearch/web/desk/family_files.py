@@ -20,6 +20,7 @@ from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId
 from kiwiresearch.web.family_files import CLOSE_CONNECTION, PART_TIMEOUT_S, drain_body, export_response, receive_upload
+from kiwiresearch.web.guard.roles import allow
 from kiwiresearch.web.problems import Refused
 
 FIELD = b"file"
@@ -147,18 +148,22 @@ def add_file_pages(routes: APIRouter, desk: FamilyPages) -> None:
 
 def _add_in(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.get("/family/import")
+    @allow("researcher", "case")
     def new_import() -> Response:
         return redirect("/family#import")
 
     @routes.post("/family/import")
+    @allow("researcher", "case")
     async def import_new(request: Request) -> Response:
         return await _receive_file(desk, request, "")
 
     @routes.get("/family/{case}/import")
+    @allow("researcher", "case")
     def import_page(request: Request, case: CaseId) -> Response:
         return desk.show(request, "family_import.html", case, "files", largest=MAX_FILE_BYTES)
 
     @routes.post("/family/{case}/import")
+    @allow("researcher", "case")
     async def import_into(request: Request, case: CaseId) -> Response:
         return await _receive_file(desk, request, case)
 
@@ -184,5 +189,6 @@ def _add_out(routes: APIRouter, desk: FamilyPages) -> None:
         return desk.show(request, "family_export.html", case, "files", **values)
 
     @routes.get("/family/{case}/file")
+    @allow("reader", "export")
     def file(request: Request, case: CaseId, form: FormatQuery, privacy: Privacy = "public") -> Response:
         return export_response(desk.families, request, case, form, privacy)

@@ -18,6 +18,7 @@ from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
+from kiwiresearch.web.guard.roles import allow
 
 PEOPLE_A_PAGE = 100
 
@@ -69,6 +70,7 @@ def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
         return desk.show(request, "family_person.html", case, "people", **values)
 
     @routes.post("/family/{case}/people/{person}/living")
+    @allow("researcher", "case")
     def living(
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
@@ -143,18 +145,22 @@ def _compared_members(tree: Tree, members: list[dict[str, str]]) -> list[dict[st
 
 def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
+    @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
         return _decide(desk, request, case, merge, review.to_review, review.accept_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
+    @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
         return _decide(desk, request, case, merge, review.to_review, review.reject_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
+    @allow("researcher", "case")
     def take_back(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
         return _decide(desk, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
 
     @routes.post("/family/{case}/merges/{merge}/undo")
+    @allow("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
         desk.families.access.require_owner(request)
         with desk.families.cases.changing(case) as found:

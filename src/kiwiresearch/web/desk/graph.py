@@ -25,6 +25,7 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.web.desk.translations import translated
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 
@@ -173,7 +174,7 @@ class GraphQuery(BaseModel):
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     _add_graph(routes, run_views(room, jobs), pages)
     return routes
 

@@ -19,6 +19,7 @@ from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions
 from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.desk.questions import QuestionHistory
 from kiwiresearch.web.desk.shelf import DeskState
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.workspace.policy import hidden_books
 
 MAX_RUNS = 6
@@ -65,7 +66,7 @@ class RecentWork:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The first page, where its box leads, and how questions are forgotten."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     questions, around, runs = QuestionHistory(room.desk), DeskState(room), jobs.runs
 
     @routes.api_route("/", methods=["GET", "HEAD"])

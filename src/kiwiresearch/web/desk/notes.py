@@ -34,6 +34,7 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
 from kiwiresearch.web.desk.run_view import RunView, run_views
 from kiwiresearch.web.guard.identity import current_visitor, require_own
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.zim.archive import EntryRef
 
@@ -207,7 +208,7 @@ InPlace = Annotated[bool, Form()]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page of all notes on a run, and what the forms do."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/notes")
@@ -220,6 +221,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return _list(pages, request, runs.get(run_id), verdict if verdict in VERDICTS else "", page)
 
     @routes.post("/runs/{run_id}/notes")
+    @allow("researcher", "note")
     def write(
         request: Request,
         run_id: RunId,
@@ -237,6 +239,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return _save(pages, request, run, sent)
 
     @routes.post("/runs/{run_id}/notes/{note_id}")
+    @allow("researcher", "note")
     def change(
         request: Request,
         run_id: RunId,
@@ -267,12 +270,14 @@ def _add_removal(routes: APIRouter, room: ServerContext, jobs: JobQueue, pages: 
         return _done(pages, request, run, NoteSubmission(target_of(run, note), NoteForm(), back, in_place))
 
     @routes.post("/runs/{run_id}/notes/{note_id}/remove")
+    @allow("researcher", "note")
     def remove(
         request: Request, run_id: RunId, note_id: NoteId, back: Back = "", *, in_place: InPlace = False
     ) -> Response:
         return step(request, run_id, note_id, back, in_place=in_place, gone=True)
 
     @routes.post("/runs/{run_id}/notes/{note_id}/restore")
+    @allow("researcher", "note")
     def restore(
         request: Request, run_id: RunId, note_id: NoteId, back: Back = "", *, in_place: InPlace = False
     ) -> Response:

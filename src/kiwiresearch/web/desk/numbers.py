@@ -20,6 +20,7 @@ from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 
 TWO = 2
 MAX_COMPARED = 60
@@ -170,7 +171,7 @@ def _comparable(run: RunView, claim: Claim) -> ComparedSentence:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/numbers")

@@ -15,7 +15,7 @@ from kiwiresearch.store.audit import Audit, AuditProblem
 from kiwiresearch.store.users import ROLES, NewToken
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, redirect
-from kiwiresearch.web.guard.roles import ROLE_RULES
+from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, RoleRouter, allow
 from kiwiresearch.web.guard.setup import Accounts
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.users import LONGEST_NAME, TokenId
@@ -24,9 +24,7 @@ from kiwiresearch.workspace.setting_values import LIMIT_NAMES, user_limits
 from kiwiresearch.workspace.users import utc_moment
 
 AUDIT_ROWS = 50
-ACTIONS = tuple(
-    sorted({rule.action for rule in ROLE_RULES.values() if rule.action} | {"login", "refused", "user", "ended"})
-)
+ACTIONS = tuple(sorted({*ROUTE_ACTIONS, "login", "refused", "user", "ended"}))
 
 TypedFilter = Annotated[str, Query(max_length=100)]
 Before = Annotated[int | None, Query(ge=1, le=2**62)]
@@ -53,9 +51,10 @@ def check_audit(audit: Audit, head: str) -> AuditCheck:
 
 def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
     """The audit with its filters, and the policy."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("owner", include_in_schema=False)
 
     @routes.get("/audit")
+    @allow("owner", "audit")
     def audit(
         request: Request,
         user: TypedFilter = "",
@@ -93,6 +92,7 @@ def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRoute
         )
 
     @routes.get("/profile")
+    @allow("reader")
     def profile(request: Request) -> Response:
         policy = room.desk.settings.policy
         out = hidden_books(room.desk.shelf_file.books(), policy)
@@ -135,7 +135,7 @@ def _number(text: str) -> int | None:
 
 def people_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
     """The list, a page for each user, and what their forms do."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("owner", include_in_schema=False)
     desk = PeoplePages(room, house, pages)
 
     @routes.get("/people")

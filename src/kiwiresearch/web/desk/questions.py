@@ -33,6 +33,7 @@ from kiwiresearch.web.desk.intent import guess_language, other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.guard.identity import current_visitor
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
 from kiwiresearch.workspace.workspace import Workspace
@@ -183,14 +184,16 @@ EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /ask, and the stream that its script reads."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     desk = QuestionPages(room, pages, QuestionHistory(room.desk))
 
     @routes.get("/ask")
+    @allow("reader", "ask")
     def ask(request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
         return desk.page(request, asked)
 
     @routes.post("/ask/stream")
+    @allow("reader", "ask")
     async def stream(request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
         return await desk.stream(request, asked)
 

@@ -22,6 +22,7 @@ from kiwiresearch.web.desk.notes import notes_for, page_target
 from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
 from kiwiresearch.web.desk.pages import Pages, local_address, redirect
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.zim.archive import EntryRef
@@ -104,7 +105,7 @@ Start = Annotated[int, Query(ge=0, le=MAX_CLAIMS)]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The page at /page/BOOK/PATH."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     view = ReadingPages(room, run_views(room, jobs), pages)
 
     @routes.api_route("/page/{book}/{path:path}", methods=["GET", "HEAD"])

@@ -28,6 +28,7 @@ from kiwiresearch.web.desk.research_form import (
 from kiwiresearch.web.desk.run_view import run_address, run_views
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
+from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import job_url
 from kiwiresearch.web.problems import Problem, problem_of, without_paths
 from kiwiresearch.web.replies import Json
@@ -181,7 +182,7 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The form, the lists, and the page of a job."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     desk = ResearchPages(room, jobs, pages)
 
     @routes.get("/research")
@@ -189,6 +190,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         return desk.form(request, form, page=form.page)
 
     @routes.post("/research")
+    @allow("researcher", "research")
     def start(request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
         return desk.start(request, form)
 
@@ -206,14 +208,17 @@ def _add_job(routes: APIRouter, desk: ResearchPages) -> None:
         return desk.news(request, job_id, after)
 
     @routes.post("/research/{job_id}/stop")
+    @allow("researcher", "stop")
     def stop(job_id: JobId) -> Response:
         return desk.stop(job_id)
 
     @routes.post("/research/{job_id}/resume")
+    @allow("researcher", "resume")
     def resume(job_id: JobId) -> Response:
         return desk.resume(job_id)
 
     @routes.post("/research/{job_id}/remove")
+    @allow("researcher", "remove")
     def remove(job_id: JobId) -> Response:
         return desk.remove(job_id)
 

@@ -31,6 +31,7 @@ from kiwiresearch.web.desk import (
     timeline,
 )
 from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.guard.setup import Accounts
 
 YEAR_S = 365 * 24 * 3600
@@ -38,7 +39,7 @@ YEAR_S = 365 * 24 * 3600
 
 def language_router() -> APIRouter:
     """The form below every page."""
-    routes = APIRouter()
+    routes = RoleRouter("stranger")
 
     @routes.post("/language", include_in_schema=False)
     def choose(

@@ -22,6 +22,7 @@ from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.desk.timeline import when_in_english
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import EntryRef
 
 PARTS = (
@@ -176,7 +177,7 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The brief at the run's own address, and its pages beside it."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     frames = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}")

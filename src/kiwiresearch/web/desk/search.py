@@ -23,6 +23,7 @@ from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.intent import other_actions, page_address
 from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search
 from kiwiresearch.workspace.finder import Finder
@@ -106,7 +107,7 @@ class ResultsView:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /find, and the part of it that a script puts there while somebody types."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
 
     @routes.get("/find")
     def find(request: Request, q: Q = "", book: OneBook = "", via: Via = "", most: Most = LIMIT) -> Response:

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import PageNotFound
+from kiwiresearch.web.guard.roles import RoleRouter
 
 URL_PREFIX = "/static/"
 CACHE_FOREVER = "public, max-age=31536000, immutable"
@@ -65,7 +66,7 @@ def has_file(name: str) -> bool:
 
 def router() -> APIRouter:
     """The route to all files; the mark in an address only tells versions apart."""
-    routes = APIRouter()
+    routes = RoleRouter("stranger")
 
     @routes.api_route(URL_PREFIX + "{mark}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)
     def file(request: Request, mark: str, name: str) -> Response:

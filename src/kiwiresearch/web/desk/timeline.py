@@ -20,6 +20,7 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
+from kiwiresearch.web.guard.roles import RoleRouter
 
 MAX_YEARS = 20_000_000_000
 """Further back than anything was."""
@@ -118,7 +119,7 @@ def _new_year(year: int) -> float:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
-    routes = APIRouter(include_in_schema=False)
+    routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 
     @routes.get("/runs/{run_id}/timeline")

@@ -24,7 +24,7 @@ from kiwiresearch.web.bodies import has_words
 from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, require_role
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, is_upload
-from kiwiresearch.web.guard.roles import OWNER_ONLY, RoleRule, rule_for
+from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.problems import Problem, log, problem_of, refuse
 from kiwiresearch.zim.policy import Policy
 
@@ -53,8 +53,7 @@ def template_of(scope: Scope) -> str:
 
 
 def rule_of(scope: Scope) -> RoleRule:
-    template = template_of(scope)
-    return rule_for(scope["method"], template) if template else OWNER_ONLY
+    return MCP_RULE if scope["path"] == MCP else rule_of_route(scope.get("route"))
 
 
 def action_of(scope: Scope, body: bytes) -> str:
@@ -171,7 +170,7 @@ class AuditLog:
 
 
 class AuditRecorder:
-    """Notes what the table of roles has a name for, and who was refused; what people asked only where that is wanted.
+    """Records the uses that routes have a name for, and refusals; what people asked only if the settings say so.
 
     It is written before the answer goes out, so nobody holds one that the audit does not know; only who waited too
     long is told so first. An audit that cannot be
@@ -208,7 +207,7 @@ class AuditRecorder:
             await heard.note_once()
 
     def _refusal(self, scope: Scope, body: bytes) -> Problem | None:
-        """Why a tool may not be called; one address has them all, so the table of roles cannot tell."""
+        """Why a tool may not be called: all share one address, so its role cannot tell."""
         try:
             for tool in tools_in(body):
                 if tool == ASK:

@@ -17,7 +17,7 @@ from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_vis
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
-from kiwiresearch.web.guard.roles import RoleRule, rule_for
+from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
 from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.workspace.settings import ServeSettings
@@ -74,7 +74,7 @@ Admit = Callable[[Request], None]
 
 
 def role_dependency(logbook: AuditLog) -> Admit:
-    """Refuses who may not use a route, by the table of roles, and questions beyond the limit of a day."""
+    """Refuses who may not use a route, by the role it declares, and questions beyond the limit of a day."""
 
     def admit(request: Request) -> None:
         rule = rule_of(request.scope)
@@ -94,15 +94,14 @@ def _check(rule: RoleRule, *, is_stranger: bool) -> None:
 
 
 class RoleCheck:
-    """The same for an app of others, which has routes of its own behind one address."""
+    """The same check for the app that serves tools to models, which has routes of its own."""
 
-    def __init__(self, app: ASGIApp, *, path: str) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._path = path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            _check(rule_for(scope["method"], self._path), is_stranger=scope["state"].get("is_stranger", True))
+            _check(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))
         await self._app(scope, receive, send)
 
 
