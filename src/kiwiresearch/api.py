@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class OpenShelf(Shelf):
     """A shelf for programs: its books, and a search over them."""
 
-    def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool) -> None:
-        super().__init__(shelf.books, desk.opener, is_sample=shelf.is_sample)
-        self._workspace = desk
-        self._settings = desk.settings
-        self._finder = Finder(desk, self, all_books=all_books)
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool) -> None:
+        super().__init__(shelf.books, workspace.opener, is_sample=shelf.is_sample)
+        self._workspace = workspace
+        self._settings = workspace.settings
+        self._finder = Finder(workspace, self, all_books=all_books)
 
     def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
@@ -123,9 +123,9 @@ class OpenShelf(Shelf):
 
 def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
     """The shelf of a program: the named files, folders or addresses, else the user's own."""
-    desk = open_workspace()
+    workspace = open_workspace()
     if not paths:
-        return OpenShelf(desk, shelf_of(desk), all_books=False)
-    rows = [row for path in paths for row in desk.opener.look_up(str(path))]
-    shelf = Shelf([listed_book(book, source) for book, source in rows], desk.opener)
-    return OpenShelf(desk, shelf, all_books=True)
+        return OpenShelf(workspace, shelf_of(workspace), all_books=False)
+    rows = [row for path in paths for row in workspace.opener.look_up(str(path))]
+    shelf = Shelf([listed_book(book, source) for book, source in rows], workspace.opener)
+    return OpenShelf(workspace, shelf, all_books=True)

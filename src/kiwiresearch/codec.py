@@ -1,4 +1,4 @@
-"""Values as JSON: a dataclass is the object of its fields, and its description in the OpenAPI is made of it as well.
+"""Values as JSON: a dataclass becomes the object of its fields, and the OpenAPI is made from the same class.
 
 Pydantic reads the same classes for the OpenAPI, but writes no reply: its import takes longer than most
 commands, and it would turn whole numbers in fields of fractions into `3.0`.
@@ -10,17 +10,17 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 OMIT_DEFAULT: Mapping[str, bool] = {"omit_default": True}
-"""Metadata of a field whose key is left out of the JSON while it has its default value."""
+"""Metadata of a field that is left out of the JSON if it has its default value."""
 
 
 def json_key(name: str) -> str:
-    """The key of a field: `class_` is written as `class`, which Python keeps for itself."""
+    """The key of a field: `class_` is written as `class`, which is a keyword in Python."""
     return name.removesuffix("_")
 
 
@@ -36,7 +36,7 @@ class Record:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        """Add what a parent says of its fields, since pydantic reads the docstrings of the class alone."""
+        """Add the docstrings of inherited fields, since pydantic reads those of the class alone."""
         made = handler(schema)
         properties = handler.resolve_ref_schema(made).get("properties", {})
         for parent in cls.__mro__[1:]:
@@ -47,7 +47,7 @@ class Record:
 
 
 def plain(value: Any) -> Any:
-    """A value as the dicts, lists and scalars that JSON is written from; lone surrogates pass unchanged."""
+    """The dicts, lists and scalars that JSON is written from; lone surrogates are kept."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -55,17 +55,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        pairs = [(key, getattr(value, name), omitted) for name, key, omitted in _fields(type(value))]
-        return {key: plain(item) for key, item, omitted in pairs if omitted is MISSING or item != omitted}
+        items = [(key, getattr(value, name), omitted) for name, key, omitted in _fields(type(value))]
+        return {key: plain(item) for key, item, omitted in items if omitted is MISSING or item != omitted}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 T = TypeVar("T")
 
 
-def extend(kind: type[T], base: Any, **more: Any) -> T:
-    """A value of a class that has the fields of `base`, some of them with other values, and some more."""
-    return kind(**({one.name: getattr(base, one.name) for one in fields(base)} | more))
+def extend(kind: type[T], base: Any, /, **more: Any) -> T:
+    """A value of a dataclass whose fields are the attributes of the same name in `base`, but for those in `more`."""
+    taken = {one.name: getattr(base, one.name) for one in fields(cast("type[Any]", kind)) if one.name not in more}
+    return kind(**taken, **more)
 
 
 def _field_docs(kind: type[Any]) -> dict[str, str]:
@@ -85,9 +86,8 @@ def _field_docs(kind: type[Any]) -> dict[str, str]:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, str, Any], ...]:
-    """Name, key, and the value at which the key is left out; MISSING where it never is."""
-    return tuple((field.name, json_key(field.name), _omitted(field)) for field in fields(kind))
-
-
-def _omitted(field: Field[Any]) -> Any:
-    return field.default if field.metadata.get("omit_default") else MISSING
+    """Name, key, and the value at which the key is left out; MISSING if it never is."""
+    return tuple(
+        (one.name, json_key(one.name), one.default if one.metadata.get("omit_default") else MISSING)
+        for one in fields(kind)
+    )

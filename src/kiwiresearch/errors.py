@@ -51,11 +51,14 @@ A message names the thing and what is wrong with it; the remedy says what to do.
 from __future__ import annotations
 
 import errno
+import re
 from typing import TYPE_CHECKING, Literal, Self
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+QUOTED_PATH = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
+QUOTED_DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 SourceRule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
 """What can keep a source from being asked."""
@@ -291,3 +294,13 @@ class ReaderLeft(Exception):
 
 class OutputLost(Exception):
     """Standard output cannot be written."""
+
+
+def without_paths(words: str) -> str:
+    """A message for people at other machines: files without their folders, and no address of a database."""
+
+    def name(place: re.Match[str]) -> str:
+        mark = place["mark"]
+        return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
+
+    return QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", words))

@@ -130,9 +130,9 @@ def test_a_glance_looks_once_while_it_is_fresh() -> None:
     """A fact is looked up by one thread, and again only when it is old."""
     looks = itertools.count(1)
     fresh = PolledValue(lambda: next(looks), fresh_s=3_600)
-    assert [fresh.latest(patience_s=10) for _ in range(3)] == [1, 1, 1]
+    assert [fresh.latest(timeout_s=10) for _ in range(3)] == [1, 1, 1]
     old = PolledValue(lambda: next(looks), fresh_s=0)
-    assert [old.latest(patience_s=10) for _ in range(3)] == [2, 3, 4]
+    assert [old.latest(timeout_s=10) for _ in range(3)] == [2, 3, 4]
 
 
 def test_an_app_of_others_answers_behind_the_same_walls(room: ServerContext) -> None:

@@ -198,7 +198,7 @@ def test_a_client_is_an_address_or_a_network(address: str, client: str) -> None:
 
 def test_a_body_that_does_not_come_is_not_waited_for(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that announces a body and sends none is told so, and hung up on."""
-    monkeypatch.setattr(BodyCheck, "patience_s", 0.1)
+    monkeypatch.setattr(BodyCheck, "timeout_s", 0.1)
     with guarded(room) as port:
         sent = request("POST", "/api/ask", "Content-Type: application/json", "Content-Length: 9")
         assert status_of(exchange(port, sent)) == 408
@@ -207,6 +207,6 @@ def test_a_body_that_does_not_come_is_not_waited_for(room: ServerContext, monkey
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
 def test_a_silent_client_is_hung_up_on(room: ServerContext, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     """A connection without a whole request ends after a while."""
-    monkeypatch.setattr(HttpProtocol, "patience_s", 0.1)
+    monkeypatch.setattr(HttpProtocol, "timeout_s", 0.1)
     with guarded(room) as port:
         assert exchange(port, sent) == b""

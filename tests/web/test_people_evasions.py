@@ -94,7 +94,7 @@ def test_a_fault_is_not_told_as_done(wordy: Peopled) -> None:
         "client": ("10.1.2.3", 1),
         "route": SimpleNamespace(path="/api/ask"),
     }
-    recorded = AuditRecorder(broken, logbook=AuditLog(wordy.store.audit, utc_now))
+    recorded = AuditRecorder(broken, audit_log=AuditLog(wordy.store.audit, utc_now))
     with pytest.raises(RuntimeError, match="a fault"):
         anyio.run(recorded, scope, body, unheard)
     rows = [row for row in wordy.store.audit.rows(action="ask", limit=100) if row.host == "10.1.2.3"]

@@ -15,9 +15,10 @@ from starlette.responses import StreamingResponse
 from starlette.testclient import TestClient
 
 from kiwiresearch import errors
+from kiwiresearch.errors import without_paths
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.problems import logged_problem, problem_of, without_paths
+from kiwiresearch.web.problems import logged_problem, problem_of
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.KiwiError)]
 
@@ -169,7 +170,7 @@ def test_problems_for_chat_clients_also_speak_their_form(client: TestClient) -> 
 def test_places_of_this_machine_are_not_told(told: str, shown: str) -> None:
     """Of a file only its name is told, never its folder."""
     assert without_paths(told) == shown
-    assert problem_of(errors.BookDamaged(told, remedy=told)).record()["detail"] == shown
+    assert problem_of(errors.BookDamaged(told, remedy=told)).record().detail == shown
 
 
 @given(st.text(), st.text())

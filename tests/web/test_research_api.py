@@ -14,27 +14,18 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from fastapi import FastAPI
 from tests.llm.servers import Told, serving
 from tests.research.job_tools import TOPIC, Gate, put_row
-from tests.web.running import a_client, a_room, heard, running
+from tests.web.running import UNHURRIED, a_client, a_room, heard, running
 
 from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.store.job_row import JobRow
+from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.problems import install_problem_responses
-from kiwiresearch.web.runs import router
 from kiwiresearch.workspace.workspace import open_workspace, store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
-
-
-def an_app(room: ServerContext, jobs: JobQueue | None = None) -> FastAPI:
-    app = FastAPI()
-    app.include_router(router(room, jobs))
-    install_problem_responses(app)
-    return app
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +38,8 @@ def client(place: Path, sample_zim: Path) -> Iterator[httpx2.Client]:
     """A client of a server on the sample book."""
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(place / "runs")}
     with (
-        a_room(place / "home", str(sample_zim), **settings) as room,
-        running(room, an_app) as address,
+        a_room(place / "home", str(sample_zim), **settings, **UNHURRIED) as room,
+        running(room, make_app) as address,
         a_client(address) as client,
     ):
         yield client
@@ -132,8 +123,8 @@ def test_the_side_of_a_topic_is_asked_for(client: httpx2.Client, run: dict[str, 
     assert client.post("/api/research", json=asked | {"aspect": "x" * 501}).status_code == 422
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs")}
     with (
-        a_room(tmp_path / "home", "sample", **settings) as room,
-        running(room, an_app) as address,
+        a_room(tmp_path / "home", "sample", **settings, **UNHURRIED) as room,
+        running(room, make_app) as address,
         a_client(address) as other,
     ):
         job = other.post("/api/research", json=asked).json()
@@ -242,9 +233,9 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
     """Resuming what runs is a conflict, too many are asked to come again, and who listens hears of the end."""
     gate, told = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
-    with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
+    with a_room(tmp_path / "home", str(sample_zim), **settings, **UNHURRIED) as room:
         jobs = JobQueue(room.desk, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
-        with running(room, lambda room: an_app(room, jobs)) as address, a_client(address) as client:
+        with running(room, lambda room: make_app(room, jobs=jobs)) as address, a_client(address) as client:
             first = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             second = client.post("/api/research", json={"topic": TOPIC}).json()
@@ -275,8 +266,8 @@ def test_jobs_end_with_the_app(gated: tuple[Gate, Told], sample_zim: Path, tmp_p
     """A server that is stopped leaves no process behind, and its runs are in line for the next one."""
     gate, told = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
-    with a_room(tmp_path / "home", str(sample_zim), **settings) as room:
-        with running(room, an_app) as address, a_client(address) as client:
+    with a_room(tmp_path / "home", str(sample_zim), **settings, **UNHURRIED) as room:
+        with running(room, make_app) as address, a_client(address) as client:
             job = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
             gate.opened.set()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import JsonOption, say, user_desk
+from kiwiresearch.cli.options import JsonOption, say, user_workspace
 from kiwiresearch.errors import BadUsage, KiwiError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOptio
         return
     print(f"{_plain(user.name)} may come in as {user.role}. The token: {token.text}", flush=True)
     say(SHOWN_ONCE)
-    if not user_desk().settings.serve.users:
+    if not user_workspace().settings.serve.users:
         say("The server asks nobody who they are until 'users = true' stands below [serve] in the settings.")
 
 
@@ -145,7 +145,7 @@ def _register() -> UserRegister:
     from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
     from kiwiresearch.workspace.workspace import store_of
 
-    return UserRegister(store_of(user_desk()), utc_now, Actor())
+    return UserRegister(store_of(user_workspace()), utc_now, Actor())
 
 
 def _plain(text: str) -> str:
@@ -175,7 +175,7 @@ def audit(
     from kiwiresearch.workspace.users import utc_moment
     from kiwiresearch.workspace.workspace import store_of
 
-    store = store_of(user_desk())
+    store = store_of(user_workspace())
     if head and not check:
         raise BadUsage("'--head' says nothing by itself.", remedy="Give it together with --check.")
     if head and not HASH.fullmatch(head.strip()):

@@ -12,7 +12,7 @@ from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.claims import diff
 from kiwiresearch.cli.jobs import jobs
 from kiwiresearch.cli.kin import HELP as KIN_HELP
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, user_workspace
 from kiwiresearch.cli.server import hosts
 from kiwiresearch.cli.shelf import books, bulk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
@@ -62,9 +62,9 @@ def ask(
     turns = tuple(ConversationTurn(earlier) for earlier in after or [])
     chosen = next(known for known in MODES if known == mode)
     wish = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
-        asker = Asker(finder, desk.settings.ask)
+    workspace = user_workspace()
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
+        asker = Asker(finder, workspace.settings.ask)
         if batch:
             from kiwiresearch.cli.batch import each_question
 
@@ -159,8 +159,8 @@ def page(
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf:
+    workspace = user_workspace()
+    with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
         chosen = found.page.below(section) if section else ()
         if section and not chosen:
@@ -204,8 +204,8 @@ def search(
     if bool(query.strip()) == bool(batch):
         raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
     wish = SearchOptions(limit=limit, fast=fast, focus=focus)
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+    workspace = user_workspace()
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 
@@ -227,7 +227,7 @@ def doctor(json: JsonOption = False) -> None:
     from kiwiresearch.workspace.inventory import Diagnosis, diagnose
 
     try:
-        findings = diagnose(user_desk())
+        findings = diagnose(user_workspace())
     except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
     if json:

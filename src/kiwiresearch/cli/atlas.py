@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from kiwiresearch.cli.kin import Privacy, privacy_mode
-from kiwiresearch.cli.options import JsonOption, say, user_desk
+from kiwiresearch.cli.options import JsonOption, say, user_workspace
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -223,9 +223,9 @@ def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     from kiwiresearch.atlas.atlas import open_atlas
     from kiwiresearch.workspace.atlas import atlas_screen
 
-    desk = user_desk()
-    found = open_atlas(Path(folder).expanduser().absolute(), desk.folders.cache)
-    screen = atlas_screen(found.book, desk.settings.policy, desk.shelf_file.books())
+    workspace = user_workspace()
+    found = open_atlas(Path(folder).expanduser().absolute(), workspace.folders.cache)
+    screen = atlas_screen(found.book, workspace.settings.policy, workspace.shelf_file.books())
     for recipe in recipes:
         if found.has_tables(*recipe.needs) and not found.has(recipe):
             say(f"Working out the {recipe.name} of {found.book.title or found.book.name!r}, once for all questions.")

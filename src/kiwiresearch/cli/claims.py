@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def _of_page(title: str, book: list[str] | None) -> PageClaims:
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Hattusa'.")
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf:
+    workspace = user_workspace()
+    with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
         return claims_of_page(found.page, found.book.name)
 
@@ -130,7 +130,7 @@ def verify(
     from kiwiresearch.verify.run import verify_run as prove
 
     folder = folder_of(run)
-    with shelf_for(folder, user_desk(), book or []) as shelf:
+    with shelf_for(folder, user_workspace(), book or []) as shelf:
         found = prove(folder, shelf)
     if json:
         output.document(found.record())
@@ -205,7 +205,10 @@ def diff(
     kinds = checked_kinds(kind)
     if page and out:
         raise BadUsage("--out is for all pages, and --page for one.", remedy="Leave one of them out.")
-    with snapshot_places(user_desk(), old, new) as places, snapshot_diff(*places, workers=workers, force=force) as both:
+    with (
+        snapshot_places(user_workspace(), old, new) as places,
+        snapshot_diff(*places, workers=workers, force=force) as both,
+    ):
         _say_order(both.old, both.new)
         if page:
             _one_page(both, page, kinds, json=json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, say, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, say, user_workspace
 from kiwiresearch.cli.server import StoreUrl, now, with_store
 from kiwiresearch.errors import BadUsage
 
@@ -95,10 +95,10 @@ def add_research(
     """Research a topic when its turn comes."""
     from kiwiresearch.jobs.job import ResearchRequest
 
-    limits = (depth, max_pages, max_links, strategy)
     books = tuple(book or ())
-    wish = ResearchRequest(" ".join(words), focus, *limits, books, critic=critic, model=not no_model, aspect=aspect)
-    _add_job(wish, user, priority, store, as_json=json)
+    limits = depth, max_pages, max_links, strategy
+    request = ResearchRequest(" ".join(words), focus, *limits, books, critic, not no_model, aspect)
+    _add_job(request, user, priority, store, as_json=json)
 
 
 @add.command("ask")
@@ -316,9 +316,9 @@ def _open_jobs(store: str) -> Iterator[JobQueue]:
     from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.workspace import store_of
 
-    desk = with_store(user_desk(), store)
-    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
-    found = JobQueue(desk, shelf_of(desk).books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
+    workspace = with_store(user_workspace(), store)
+    store_of(workspace)  # if it cannot be used, that is said once, and not of the shelf as well
+    found = JobQueue(workspace, shelf_of(workspace).books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
     try:
         yield found
     finally:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import open_books, say, user_desk
+from kiwiresearch.cli.options import open_books, say, user_workspace
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
@@ -59,35 +59,35 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
     from kiwiresearch.cases.places import rewording_errors
     from kiwiresearch.cases.registry import find_case_place
 
-    desk = user_desk()
-    place = find_case_place(desk, wanted)
+    workspace = user_workspace()
+    place = find_case_place(workspace, wanted)
     if not wanted:
         say(f"Case: {place.title}")
     with contextlib.ExitStack() as open_things:
         open_things.enter_context(rewording_errors(place.with_title))
         alone_s = 0.0 if writing else None
-        case = open_things.enter_context(Case.open(place, plugins=own_plugins(desk), alone_s=alone_s))
+        case = open_things.enter_context(Case.open(place, plugins=own_plugins(workspace), alone_s=alone_s))
         if books is not None:
-            shelf = open_things.enter_context(open_books(desk, books or _books_of(case, desk)))
+            shelf = open_things.enter_context(open_books(workspace, books or _books_of(case, workspace)))
             from kiwiresearch.workspace.finder import Finder
 
-            case.finder = open_things.enter_context(Finder(desk, shelf, all_books=True))
+            case.finder = open_things.enter_context(Finder(workspace, shelf, all_books=True))
         yield case
 
 
-def _books_of(case: Case, desk: Workspace) -> list[str]:
+def _books_of(case: Case, workspace: Workspace) -> list[str]:
     """The books it began with: where they were then, or, on another machine, as they stand on its shelf."""
     places, ids = list(case.book_places()), list(case.settings.books)
     is_moved = any("://" not in one and not Path(one).exists() for one in places)
-    on_shelf = {one.id for one in desk.shelf_file.books()} if is_moved else set()
+    on_shelf = {one.id for one in workspace.shelf_file.books()} if is_moved else set()
     return ids if ids and on_shelf.issuperset(ids) else places
 
 
-def own_plugins(desk: Workspace) -> Path:
+def own_plugins(workspace: Workspace) -> Path:
     """Where a user's own plugins are."""
     from kiwiresearch.cases.places import plugins_folder
 
-    return plugins_folder(desk)
+    return plugins_folder(workspace)
 
 
 def report_model_problem(case: Case) -> None:

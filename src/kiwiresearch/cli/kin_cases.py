@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, opened_case, own_plugins, report_model_problem
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, NothingFound
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def start(
     from kiwiresearch.workspace.places import checked_topic
 
     seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
-    desk = user_desk()
+    workspace = user_workspace()
     chosen = {
         "generations": generations,
         "collaterals": collaterals,
@@ -81,13 +81,13 @@ def start(
         "max_iterations": steps,
         "years_after_death": years_after_death,
     }
-    settings = _settings(seeds, desk.settings.kin, chosen)
-    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    settings = _settings(seeds, workspace.settings.kin, chosen)
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=True) as finder:
         settings = replace(settings, books=tuple(one.id for one in shelf.books) if book else ())
         try:
             with (
-                new_case_place(desk, case, seeds[0]) as place,
-                Case.start(place, settings, finder, plugins=own_plugins(desk), with_model=not no_model) as begun,
+                new_case_place(workspace, case, seeds[0]) as place,
+                Case.start(place, settings, finder, plugins=own_plugins(workspace), with_model=not no_model) as begun,
             ):
                 begun.store.set_state("book_places", _places(shelf) if book else [])
                 report_model_problem(begun)
@@ -217,7 +217,7 @@ def cases(*, json: JsonOption = False) -> None:
     from kiwiresearch.cli import output
     from kiwiresearch.text.display import count_of
 
-    rows = [_row(place, as_json=json) for place in all_case_places(user_desk())]
+    rows = [_row(place, as_json=json) for place in all_case_places(user_workspace())]
     if json:
         output.document({"cases": rows})
         return
@@ -254,7 +254,9 @@ def move(
     _require_name(case)
     if name and to != STORE:
         raise BadUsage("A case in a folder is called as its folder is.", remedy="Leave --name out.")
-    done = move_into_store(user_desk(), case, name) if to == STORE else move_out_of_store(user_desk(), case, to)
+    done = (
+        move_into_store(user_workspace(), case, name) if to == STORE else move_out_of_store(user_workspace(), case, to)
+    )
     if json:
         output.document({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
         return
@@ -275,7 +277,7 @@ def remove(
     from kiwiresearch.cli import output
 
     _require_name(case)
-    held = stored_cases(user_desk())
+    held = stored_cases(user_workspace())
     if held is None:
         raise BadUsage("The settings name no store.", remedy="A case in a folder is removed with its folder.")
     found = held.find(case)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, Privacy, opened_case, own_plugins, privacy_mode
-from kiwiresearch.cli.options import JsonOption, say, user_desk
+from kiwiresearch.cli.options import JsonOption, say, user_workspace
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def plugins(
         raise BadUsage(f"Which plugin is to be {'checked' if action == 'check' else f'switched {action}'}?")
     if action == "check":
         raise typer.Exit(_check(what, json=json))
-    known = all_plugins(own_plugins(user_desk()))
+    known = all_plugins(own_plugins(user_workspace()))
     with _case_or_none(case, writing=bool(action)) as found:
         if action and found is not None:
             chosen = known.named(what)
@@ -145,7 +145,7 @@ def _check(what: str, *, json: bool) -> int:
 
     file = Path(what)
     is_file = file.suffix in (".yaml", ".yml")
-    known = KnownPlugin(read_plugin(file), file) if is_file else all_plugins(own_plugins(user_desk())).named(what)
+    known = KnownPlugin(read_plugin(file), file) if is_file else all_plugins(own_plugins(user_workspace())).named(what)
     checks = check_plugin(known)
     if json:
         rows = [{"page": one.fixture, "passed": one.passed, "problems": list(one.problems)} for one in checks]
@@ -159,7 +159,11 @@ def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case 
     """The case, or none: plugins can be listed before there is one, not switched."""
     from kiwiresearch.cases.registry import case_exists
 
-    return opened_case(wanted, writing=writing) if wanted or writing or case_exists(user_desk(), "") else nullcontext()
+    return (
+        opened_case(wanted, writing=writing)
+        if wanted or writing or case_exists(user_workspace(), "")
+        else nullcontext()
+    )
 
 
 def import_file(
@@ -209,10 +213,10 @@ def _start_case_for(file: str, case: str, person: str) -> None:
         raise BadUsage(f"There is nobody in {file!r}.", remedy="Export people and families from your program.")
     if person:
         find_person(person, read.tree)
-    desk = user_desk()
-    if not case_exists(desk, case):
-        with new_case_place(desk, case, Path(file).stem) as place:
-            Case.empty(place, CaseSettings.from_scope(desk.settings.kin)).close()
+    workspace = user_workspace()
+    if not case_exists(workspace, case):
+        with new_case_place(workspace, case, Path(file).stem) as place:
+            Case.empty(place, CaseSettings.from_scope(workspace.settings.kin)).close()
 
 
 COMMANDS: dict[str, Callable[..., None]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, Privacy, opened_case, person_or_seed, privacy_mode, shown_person
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, KiwiError, NothingFound
 
 if TYPE_CHECKING:
@@ -235,9 +235,9 @@ def _text(case: Case, form: ExportForm, mode: Mode, *, with_model: bool) -> str:
 
     if form not in FOR_READERS or not with_model:
         return case.export(form, mode)
-    desk = user_desk()
-    with caching_model(desk.settings, desk.folders.cache, say) as model:
-        return case.export(form, mode, model=model, model_is_local=model_is_local(desk.settings))
+    workspace = user_workspace()
+    with caching_model(workspace.settings, workspace.folders.cache, say) as model:
+        return case.export(form, mode, model=model, model_is_local=model_is_local(workspace.settings))
 
 
 def _target(out: str) -> Path | None:
@@ -323,8 +323,8 @@ def extract(
         )
     if title is not None and not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Charles Darwin'.")
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=True) as finder:
+    workspace = user_workspace()
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=True) as finder:
         if batch:
             raise typer.Exit(_extract_batch(batch, finder.books))
         row = page_record(finder.books, title or "")

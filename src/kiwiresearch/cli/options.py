@@ -27,22 +27,22 @@ BookOption = Annotated[
 ]
 
 
-def user_desk() -> Workspace:
+def user_workspace() -> Workspace:
     from kiwiresearch.workspace.workspace import open_workspace
 
     return open_workspace(say=say)
 
 
-def open_books(desk: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
+def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
     """The shelf, or some of its books; whoever uses the sample book is told so."""
     from kiwiresearch.workspace.policy import hidden_books_notice
     from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
 
-    shelf = shelf_of(desk, wanted, trusting=trusting)
+    shelf = shelf_of(workspace, wanted, trusting=trusting)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
-    if not wanted and (told := hidden_books_notice(desk.shelf_file.books(), desk.settings.policy)):
+    if not wanted and (told := hidden_books_notice(workspace.shelf_file.books(), workspace.settings.policy)):
         say(told)
     return shelf
 

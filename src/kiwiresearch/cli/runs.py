@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, say, user_desk
-from kiwiresearch.errors import BadSettings, BadUsage, Interrupted
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, say, user_workspace
+from kiwiresearch.errors import BadUsage, Interrupted
 
 if TYPE_CHECKING:
-    from kiwiresearch.runs.research import Research, ResearchTask
-    from kiwiresearch.workspace.settings import Settings
+    from kiwiresearch.runs.research import Research
 
 
 def research(
@@ -64,24 +62,24 @@ def research(
     """
     from kiwiresearch.cli import output
     from kiwiresearch.cli.progress import run_display
+    from kiwiresearch.jobs.job import ResearchRequest, research_task
     from kiwiresearch.runs.research import Research
     from kiwiresearch.runs.writer import holds_run
     from kiwiresearch.workspace.finder import Finder
     from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic
+    from kiwiresearch.workspace.settings import with_values
 
-    given: dict[str, tuple[str, Any]] = {
-        "max_depth": ("--depth", depth),
-        "max_pages": ("--max-pages", max_pages),
-        "max_links_per_page": ("--max-links", max_links),
-        "crawl_strategy": ("--strategy", strategy),
-        "link_filters.lists": ("--include-lists", None if include_lists is None else _lists(include=include_lists)),
-    }
     topic, focus, aspect = checked_topic(" ".join(words)), checked_focus(focus), checked_aspect(aspect)
-    desk = user_desk()
-    task = replace(_task(desk.settings, topic, focus, given, fast=fast), critic=critic, aspect=aspect)
-    if critic and not desk.settings.model_url.strip():
+    workspace = user_workspace()
+    request = ResearchRequest(topic, focus, depth, max_pages, max_links, strategy, critic=critic, aspect=aspect)
+    settings = workspace.settings
+    if include_lists is not None:
+        lists = "include" if include_lists else "exclude"
+        settings = with_values(settings, {"link_filters.lists": ("--include-lists", lists)})
+    task = research_task(request, settings, option_name=_option_name, fast=fast)
+    if critic and not workspace.settings.model_url.strip():
         say("There is nothing for --critic to look at: without a model every sentence is a page's own.")
-    with open_books(desk, book or []) as shelf, Finder(desk, shelf, all_books=bool(book)) as finder:
+    with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
         report_missing(finder.missing)
         work = Research(finder, task)
         folder = _folder(out, work, resume=resume)
@@ -118,19 +116,8 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     return choose_run_folder(work.task.topic, work.fingerprint, today, resume=resume)
 
 
-def _lists(*, include: bool) -> str:
-    return "include" if include else "exclude"
-
-
-def _task(settings: Settings, topic: str, focus: str, given: dict[str, tuple[str, Any]], *, fast: bool) -> ResearchTask:
-    from kiwiresearch.runs.research import ResearchTask, crawl_settings
-    from kiwiresearch.workspace.settings import with_values
-
-    try:
-        chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
-    except BadSettings as problem:
-        raise BadUsage(problem.message, remedy=problem.remedy) from problem
-    return ResearchTask(topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url)
+def _option_name(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 # Written out, since the formats themselves take long to load; a test holds it to them.

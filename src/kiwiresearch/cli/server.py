@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_desk
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
 from kiwiresearch.errors import BadSettings, BadUsage
 
 if TYPE_CHECKING:
@@ -45,21 +45,23 @@ def serve(
     from kiwiresearch.web import server
 
     given = {"serve.host": ("--host", host), "serve.port": ("--port", port), "serve.token": ("--token", token)}
-    desk = server.with_options(user_desk(), {key: value for key, value in given.items() if value[1] is not None})
-    server.check_serve_settings(desk.settings.serve)
+    workspace = server.with_options(
+        user_workspace(), {key: value for key, value in given.items() if value[1] is not None}
+    )
+    server.check_serve_settings(workspace.settings.serve)
 
     def listening(url: str) -> None:
         say(f"kiwiresearch answers at {url} (Ctrl-C ends it).")
-        if elsewhere := _address_for_others(desk.settings.serve, url):
+        if elsewhere := _address_for_others(workspace.settings.serve, url):
             say(elsewhere)
         if browse:
             _open(url)
 
-    shelf = open_books(desk, book or [])
-    raise typer.Exit(server.serve(desk, shelf, all_books=bool(book), mounts=_mcp, listening=listening))
+    shelf = open_books(workspace, book or [])
+    raise typer.Exit(server.serve(workspace, shelf, all_books=bool(book), mounts=_mcp, listening=listening))
 
 
-def _mcp(room: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
+def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
     """The tools for models, at a path of the same server."""
     from kiwiresearch.mcp.context import ToolContext
     from kiwiresearch.mcp.server import PATH, http_app
@@ -67,15 +69,15 @@ def _mcp(room: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
     from kiwiresearch.web import job_requests
 
     parts = ToolContext(
-        room.asker,
-        room.locked_finder,
-        room.citation_url,
-        room.page_url,
+        context.asker,
+        context.locked_finder,
+        context.citation_url,
+        context.page_url,
         lambda: jobs,
         job_requests.start_job,
         job_requests.resume_job,
     )
-    return {PATH: http_app(Toolbox(parts), max_body_kb=room.desk.settings.serve.max_body_kb)}
+    return {PATH: http_app(Toolbox(parts), max_body_kb=context.desk.settings.serve.max_body_kb)}
 
 
 def _open(url: str) -> None:
@@ -120,8 +122,11 @@ def mcp(book: BookOption = None) -> None:
     from kiwiresearch.mcp.tools import Toolbox
     from kiwiresearch.workspace.users import utc_now
 
-    desk = user_desk()
-    with open_books(desk, book or []) as shelf, open_context(desk, shelf, all_books=bool(book), now=utc_now) as parts:
+    workspace = user_workspace()
+    with (
+        open_books(workspace, book or []) as shelf,
+        open_context(workspace, shelf, all_books=bool(book), now=utc_now) as parts,
+    ):
         serve(Toolbox(parts))
 
 
@@ -148,12 +153,12 @@ def worker(
     if at_once < 1:
         raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
     chosen = _chosen_kinds(kinds)
-    desk = with_store(user_desk(), store)
-    store_of(desk)  # if it cannot be used, that is said once, and not of the shelf as well
-    with open_books(desk, book or []) as shelf, SignalCatcher() as sign:
-        say(f"Working on jobs of {store_of(desk).display_name} (Ctrl-C ends it).")
+    workspace = with_store(user_workspace(), store)
+    store_of(workspace)  # if it cannot be used, that is said once, and not of the shelf as well
+    with open_books(workspace, book or []) as shelf, SignalCatcher() as sign:
+        say(f"Working on jobs of {store_of(workspace).display_name} (Ctrl-C ends it).")
         jobs = JobQueue(
-            desk,
+            workspace,
             shelf.current_books,
             now=now,
             all_books=bool(book),
@@ -198,16 +203,16 @@ class SignalCatcher:
         self._before = {}
 
 
-def with_store(desk: Workspace, url: str) -> Workspace:
+def with_store(workspace: Workspace, url: str) -> Workspace:
     """The desk with another store, if one was named."""
     from dataclasses import replace
 
     from kiwiresearch.workspace.settings import with_values
 
     if not url.strip():
-        return desk
+        return workspace
     try:
-        return replace(desk, settings=with_values(desk.settings, {"store": ("--store", url.strip())}))
+        return replace(workspace, settings=with_values(workspace.settings, {"store": ("--store", url.strip())}))
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
 
@@ -240,7 +245,7 @@ def hosts_list(context: typer.Context, json: JsonOption = False) -> None:  # noq
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.hosts import host_statuses
 
-    seen = host_statuses(_shared_desk())
+    seen = host_statuses(_shared_workspace())
     if json:
         output.document({"hosts": [one.record() for one in seen]})
         return
@@ -259,21 +264,21 @@ def hosts_forget(
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.hosts import forget_host
 
-    forget_host(_shared_desk(), name)
+    forget_host(_shared_workspace(), name)
     if json:
         output.document({"forgotten": name})
     else:
         output.line(f"Forgotten: {name}. If it is still there, it announces itself again.")
 
 
-def _shared_desk() -> Workspace:
-    desk = user_desk()
-    if not desk.settings.store.strip():
+def _shared_workspace() -> Workspace:
+    workspace = user_workspace()
+    if not workspace.settings.store.strip():
         raise BadUsage(
             "No store is set, so there are no other hosts.",
             remedy="Set 'store' in the settings, or KIWIRESEARCH_STORE, to the database that your hosts share.",
         )
-    return desk
+    return workspace
 
 
 def _time(seconds: float) -> str:

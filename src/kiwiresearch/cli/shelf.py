@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from kiwiresearch.cli.options import JsonOption, open_books, say, user_desk
+from kiwiresearch.cli.options import JsonOption, open_books, say, user_workspace
 from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, NotOffered
 from kiwiresearch.version import __version__
 
@@ -28,9 +28,9 @@ def books_list(json: JsonOption = False) -> None:
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.inventory import book_statuses
 
-    desk = user_desk()
-    with open_books(desk, []) as shelf:
-        rows = book_statuses(desk, shelf)
+    workspace = user_workspace()
+    with open_books(workspace, []) as shelf:
+        rows = book_statuses(workspace, shelf)
         if json:
             output.document({"sample": shelf.is_sample, "books": [row.record() for row in rows]})
         else:
@@ -51,15 +51,15 @@ def books_add(
 
     if any(not text.strip() for text in what):
         raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
-    desk = user_desk()
+    workspace = user_workspace()
     problems: list[KiwiError] = []
     found: list[tuple[Book, Source]] = []
     for text in what:
         try:
-            found += desk.look_up_each(text, problems)
+            found += workspace.look_up_each(text, problems)
         except KiwiError as problem:
             problems.append(problem)
-    fresh = desk.shelf_file.add([listed_book(book, source) for book, source in found])
+    fresh = workspace.shelf_file.add([listed_book(book, source) for book, source in found])
     if json:
         added = [{"id": b.id, "name": b.name, "title": b.title, "source": str(b.source)} for b in fresh]
         output.document({"added": added, "problems": [str(problem) for problem in problems]})
@@ -79,9 +79,9 @@ def books_remove(
     """Take books off your shelf; their files stay where they are."""
     from kiwiresearch.cli import output
 
-    desk = user_desk()
-    gone = desk.on_shelf(name)
-    desk.shelf_file.remove(gone)
+    workspace = user_workspace()
+    gone = workspace.on_shelf(name)
+    workspace.shelf_file.remove(gone)
     if json:
         output.document({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
     else:
@@ -98,9 +98,9 @@ def books_info(
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.inventory import book_statuses
 
-    desk = user_desk()
-    with open_books(desk, [name] if name else []) as shelf:
-        rows = book_statuses(desk, shelf)
+    workspace = user_workspace()
+    with open_books(workspace, [name] if name else []) as shelf:
+        rows = book_statuses(workspace, shelf)
         for row in rows:
             if row.problem is not None:
                 raise row.problem
@@ -119,10 +119,10 @@ def books_check(
     """Compare books with their checksums, which finds any damage."""
     from kiwiresearch.cli import output
 
-    desk = user_desk()
+    workspace = user_workspace()
     rows: list[tuple[ListedBook, str, str]] = []
-    for book in open_books(desk, name or [], trusting=True).books:
-        state, reason = desk.check(book)
+    for book in open_books(workspace, name or [], trusting=True).books:
+        state, reason = workspace.check(book)
         rows.append((book, state, reason))
         if not json:
             output.checked(book, state, reason)
@@ -149,10 +149,10 @@ def books_index(
     from kiwiresearch.workspace.search_aids import TitleIndexes
     from kiwiresearch.zim.sources import Source, is_address
 
-    desk = user_desk()
-    indexes = TitleIndexes(desk.folders.cache / "titles")
+    workspace = user_workspace()
+    indexes = TitleIndexes(workspace.folders.cache / "titles")
     rows: list[dict[str, object]] = []
-    with open_books(desk, name or []) as shelf:
+    with open_books(workspace, name or []) as shelf:
         for archive in shelf.archives():
             if is_address(archive.book.source):
                 say(f"{archive.book.title} is on a server, which keeps its own index of titles.")
@@ -252,8 +252,8 @@ def _file_of(name: str) -> Path:
 
     if is_address(name):
         raise _served(name)
-    desk = user_desk()
-    with shelf_of(desk, [name]) as shelf:
+    workspace = user_workspace()
+    with shelf_of(workspace, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
                 f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one of them by its UUID or its file."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -52,6 +52,15 @@ class ResearchRequest:
     @property
     def name(self) -> str:
         return self.topic
+
+
+SETTING_OF_OPTION = {
+    "depth": "max_depth",
+    "max_pages": "max_pages",
+    "max_links": "max_links_per_page",
+    "strategy": "crawl_strategy",
+}
+"""The settings that options of a research request replace for one run; they give its defaults and bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,20 +258,19 @@ def _checked_tables(wish: BulkRequest) -> BulkRequest:
     return BulkRequest(wish.book.strip(), what)
 
 
-def research_task(wish: ResearchRequest, settings: Settings) -> ResearchTask:
-    """The task that the command line would make of the same words and options."""
-    given: dict[str, tuple[str, Any]] = {
-        "max_depth": ("depth", wish.depth),
-        "max_pages": ("max_pages", wish.max_pages),
-        "max_links_per_page": ("max_links", wish.max_links),
-        "crawl_strategy": ("strategy", wish.strategy),
-    }
+def research_task(
+    wish: ResearchRequest, settings: Settings, *, option_name: Callable[[str], str] = str, fast: bool = False
+) -> ResearchTask:
+    """The task that a request asks for; errors name an option as `option_name` spells it."""
+    given = {key: (option_name(name), getattr(wish, name)) for name, key in SETTING_OF_OPTION.items()}
     topic, focus, aspect = checked_topic(wish.topic), checked_focus(wish.focus), checked_aspect(wish.aspect)
     try:
         chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
-    return ResearchTask(topic, focus, crawl_settings(chosen), chosen.kiwix_url, critic=wish.critic, aspect=aspect)
+    return ResearchTask(
+        topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url, critic=wish.critic, aspect=aspect
+    )
 
 
 def request_record(wish: JobRequest | UnreadableRequest) -> dict[str, Any]:

@@ -41,11 +41,13 @@ class ToolContext:
 
 
 @contextlib.contextmanager
-def open_context(desk: Workspace, shelf: Shelf, *, all_books: bool, now: Callable[[], str]) -> Iterator[ToolContext]:
+def open_context(
+    workspace: Workspace, shelf: Shelf, *, all_books: bool, now: Callable[[], str]
+) -> Iterator[ToolContext]:
     """The parts for a process of their own; runs are begun only when somebody asks for one."""
     lock = threading.RLock()
     with contextlib.ExitStack() as opened_here:
-        finder = opened_here.enter_context(Finder(desk, shelf, all_books=all_books))
+        finder = opened_here.enter_context(Finder(workspace, shelf, all_books=all_books))
 
         @contextlib.contextmanager
         def reading() -> Iterator[Finder]:
@@ -55,7 +57,9 @@ def open_context(desk: Workspace, shelf: Shelf, *, all_books: bool, now: Callabl
 
         @functools.cache
         def made() -> JobQueue:
-            jobs = JobQueue(desk, shelf.current_books, now=now, all_books=all_books, missing=shelf.currently_missing)
+            jobs = JobQueue(
+                workspace, shelf.current_books, now=now, all_books=all_books, missing=shelf.currently_missing
+            )
             opened_here.callback(jobs.close)
             return jobs
 
@@ -63,7 +67,7 @@ def open_context(desk: Workspace, shelf: Shelf, *, all_books: bool, now: Callabl
             with lock:  # two calls at once share them
                 return made()
 
-        yield ToolContext(Asker(finder, desk.settings.ask, lock), reading, link, address, jobs)
+        yield ToolContext(Asker(finder, workspace.settings.ask, lock), reading, link, address, jobs)
 
 
 def link(cited: AnswerCitation) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import logging
 import os
-import re
 import signal
 import sys
 from typing import Any, TextIO
@@ -27,7 +26,7 @@ from mcp_types import (
 from mcp_types import Tool as ToolRecord
 from starlette.applications import Starlette
 
-from kiwiresearch.errors import BadUsage, KiwiError
+from kiwiresearch.errors import BadUsage, KiwiError, without_paths
 from kiwiresearch.llm.model import OWN_TOKENS
 from kiwiresearch.mcp.callers import Caller, DisconnectWatch, lines_of, register_caller, run_in_daemon_thread
 from kiwiresearch.mcp.tools import Tool, Toolbox
@@ -39,9 +38,6 @@ INSTRUCTIONS = (
     "Books on this computer, read offline. Ask first; search and read_section go deeper. "
     "Cite what you use. What the books do not hold, say so."
 )
-FOLDERS = re.compile(r"""(?<=['"])(?:[A-Za-z]:)?[/\\](?:[^'"/\\]*[/\\])*(?=[^'"]*['"])""")
-"""Where a file is on the machine; its name is enough for whoever asks."""
-
 FAULT = "This is a fault of kiwiresearch; its log tells more."
 
 
@@ -86,7 +82,7 @@ def run_tool(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Calle
         return _result(tool.call(arguments, caller or Caller()))
     except KiwiError as problem:
         # Titles and headings in it are words of books.
-        return _result(OWN_TOKENS.sub("‹", FOLDERS.sub("", str(problem))), is_error=True)
+        return _result(OWN_TOKENS.sub("‹", without_paths(str(problem))), is_error=True)
     except Exception:
         log.exception("The tool %r failed", name)
         return _result(FAULT, is_error=True)

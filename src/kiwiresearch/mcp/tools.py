@@ -161,9 +161,9 @@ def run_text(parts: ToolContext, jobs: JobQueue, wanted: ResearchArguments, call
     return _run_status(jobs, _wait_for(jobs, job, wanted.wait_s, caller))
 
 
-def _wait_for(jobs: JobQueue, job: Job, patience_s: float, caller: Caller) -> Job:
+def _wait_for(jobs: JobQueue, job: Job, timeout_s: float, caller: Caller) -> Job:
     """The job as it is when it ends, when patience does, or when nobody waits any more; it goes on by itself."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     with jobs.listening(caller.wake):
         while (job := jobs.get(job.id)).is_open and (left := until - time.monotonic()) > 0 and not caller.has_left:
             caller.wait(left)

@@ -1,9 +1,9 @@
-"""Routes that answer questions, as a stream of events with the citations first or as one document, and their models."""
+"""Routes that answer questions: as a stream of events with the citations first, or as one document."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -21,24 +21,21 @@ from kiwiresearch.ask.answer import (
     Thought,
 )
 from kiwiresearch.ask.records import AnswerRecord, record_of
-from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem
 from kiwiresearch.web.replies import Json
-from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
+from kiwiresearch.web.streams import StreamSlots, sse_event, stream_in_thread, stream_response
 
 EVENT_STREAM = "text/event-stream"
-
-EVENT_NAMES = ("citations", "reasoning", "token", "done", "error")
 
 EVENT_DOC: dict[str, Any] = {
     "itemSchema": {
         "type": "object",
         "properties": {
-            "event": {"type": "string", "enum": list(EVENT_NAMES)},
+            "event": {"type": "string", "enum": ["citations", "reasoning", "token", "done", "error"]},
             "data": {"type": "string", "contentMediaType": "application/json"},
         },
         "required": ["event", "data"],
@@ -62,10 +59,10 @@ DOCUMENT_OR_STREAM: dict[int | str, dict[str, Any]] = {
 Accept = Annotated[str, Header(include_in_schema=False)]
 
 
-def router(room: ServerContext) -> APIRouter:
-    """Questions to the shelf and to single pages."""
+def router(context: ServerContext) -> APIRouter:
+    """Questions about the shelf, or about one page."""
     routes = RoleRouter("reader", prefix="/api", tags=["ask"])
-    replies = AnswerResponder(room)
+    replies = AnswerResponder(context)
 
     @routes.post("/ask", response_class=Json, responses=DOCUMENT_OR_STREAM)
     @allow("reader", "ask")
@@ -83,27 +80,27 @@ def router(room: ServerContext) -> APIRouter:
     @allow("reader", "ask")
     async def chat(body: ChatBody) -> Response:
         """Answer a question from the books as a stream, always."""
-        return await replies.stream(room.asker.events(body.question, body.options()))
+        return await replies.stream(context.asker.events(body.question, body.options()))
 
     @routes.post("/answer_from_page", response_class=Response, responses=STREAMED)
     @allow("reader", "ask")
     async def answer_from_page(body: PageAskBody) -> Response:
         """Answer a question from one page alone, as a stream."""
-        return await replies.stream(_page_events(room, body))
+        return await replies.stream(_page_events(context, body))
 
     return routes
 
 
 class AnswerResponder:
-    """Answers on their way to clients; how many at once is bounded."""
+    """Sends answers; how many are made at once is limited."""
 
-    def __init__(self, room: ServerContext) -> None:
-        self._room = room
-        self._slots = StreamSlots(room.desk.settings.serve.at_once)
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._slots = StreamSlots(context.desk.settings.serve.at_once)
 
     async def respond(self, body: QuestionOptions, accept: str) -> Response:
-        """A stream or a document, as the client wants it."""
-        events = self._room.asker.events(body.question, body.options())
+        """A stream or a document, as the client wants."""
+        events = self._context.asker.events(body.question, body.options())
         wants_stream = EVENT_STREAM in accept.lower() if body.stream is None else body.stream
         return await (self.stream(events) if wants_stream else self.document(events))
 
@@ -113,21 +110,7 @@ class AnswerResponder:
         return Json(self._record(answers[-1]))
 
     async def stream(self, events: Iterator[Event]) -> Response:
-        """The first event is awaited here, so that what goes wrong before it still has a status of its own."""
-        flow = stream_in_thread(self._slots.occupy(events))
-        first = await anext(flow)
-        return sse_response(self._sse_events(first, flow))
-
-    async def _sse_events(
-        self, first: Event, flow: AsyncGenerator[Event, None]
-    ) -> AsyncGenerator[ServerSentEvent, None]:
-        async with contextlib.aclosing(flow):
-            try:
-                yield self._sse_event(first)
-                async for event in flow:
-                    yield self._sse_event(event)
-            except Exception as problem:  # the status is sent already: the client hears of it here
-                yield sse_event("error", logged_problem(problem).record())
+        return await stream_response(self._slots.occupy(events), self._sse_event, _sse_error)
 
     def _sse_event(self, event: Event) -> ServerSentEvent:
         match event:
@@ -141,12 +124,16 @@ class AnswerResponder:
                 return sse_event("done", self._record(answer))
 
     def _record(self, answer: Answer) -> AnswerRecord:
-        return record_of(answer, self._room.citation_url)
+        return record_of(answer, self._context.citation_url)
 
 
-def _page_events(room: ServerContext, body: PageAskBody) -> Iterator[Event]:
-    """The answer from the page of this path; the page is looked up where the work is done, as books are slow."""
-    with room.locked_finder() as finder:
+def _sse_error(problem: Exception) -> ServerSentEvent:
+    return sse_event("error", logged_problem(problem).record())
+
+
+def _page_events(context: ServerContext, body: PageAskBody) -> Iterator[Event]:
+    """The answer from one page, which is looked up in the thread that answers, since books are slow."""
+    with context.locked_finder() as finder:
         place = page_at(finder, body.path, body.book)
-    wish: AskOptions = replace(body.options(), page=place.path, book=place.book.book.id)
-    yield from room.asker.events(body.question, wish)
+    options = replace(body.options(), page=place.path, book=place.book.book.id)
+    yield from context.asker.events(body.question, options)

@@ -1,4 +1,4 @@
-"""The app: all routes behind the guard, and its OpenAPI."""
+"""The web application: all routes, the checks in front of them, and the OpenAPI."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from typing import Any
 
 import anyio.to_thread
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
-from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.version import __version__
 from kiwiresearch.web import (
     answers,
     atlas,
     comparisons,
+    exports,
     families,
     family_files,
     health,
@@ -37,11 +37,11 @@ from kiwiresearch.web import (
 )
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.routes import routers
+from kiwiresearch.web.desk.routes import routers as desk_routers
 from kiwiresearch.web.guard.identity import ServerToken
 from kiwiresearch.web.guard.limits import Shutdown
-from kiwiresearch.web.guard.setup import RoleCheck, add_checks, open_accounts, role_dependency
-from kiwiresearch.web.problems import MEDIA_TYPE, install_problem_responses, log
+from kiwiresearch.web.guard.setup import Accounts, RoleCheck, add_checks, open_accounts, role_dependency
+from kiwiresearch.web.problems import MEDIA_TYPE, ProblemReply, install_problem_responses, log
 from kiwiresearch.web.public_pages import problem_renderer
 
 ABOUT = (
@@ -63,33 +63,14 @@ TAGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemReply(Record):
-    """What went wrong, and what to do about it."""
-
-    type: str
-    """The kind of problem, for programs."""
-    title: str
-    """The kind of problem, for people."""
-    status: int
-    detail: str
-    """What went wrong this time."""
-    remedy: str
-    """What to do about it; empty where nobody knows."""
-    id: str | None = field(default=None, metadata=OMIT_DEFAULT)
-    """The name of a fault in the server's log."""
-    errors: tuple[dict[str, str], ...] | None = field(default=None, metadata=OMIT_DEFAULT)
-    """Fields that are not valid, and why."""
-
-
 def operation_id(route: APIRoute) -> str:
-    """Method and path in one word, such as 'get_api_search'; no two routes share one."""
+    """Method and path in one word, such as 'get_api_search', which no other route has."""
     words = re.findall(r"[A-Za-z0-9]+", route.path_format)
     return "_".join([min(route.methods or {"any"}).lower(), *words])
 
 
 def describe(app: FastAPI) -> None:
-    """Let the app tell its OpenAPI, made once."""
+    """Replace the app's OpenAPI by ours, made when first asked for."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -127,11 +108,10 @@ def _operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
-    """Errors that a route does not describe itself are problems; clients of OpenAI may get theirs instead."""
+    """Describe errors that a route does not describe itself as problems; OpenAI's routes may send theirs instead."""
     content: dict[str, Any] = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     if openai:
         content["application/json"] = {"schema": {"type": "object", "required": ["error"]}}
-    if openai:
         responses.pop("422", None)
     elif "422" in responses:
         responses["422"] = {"description": "The request is not valid.", "content": content}
@@ -141,78 +121,82 @@ def _with_problems(responses: dict[str, Any], *, openai: bool) -> None:
     responses["default"] = {"description": "What went wrong, and what to do about it.", "content": content}
 
 
-Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
-
 MAX_THREADS = 256
 SPARE_THREADS = 8
 NO_MOUNTS: Mapping[str, Starlette] = {}
 
 
 def make_app(
-    room: ServerContext,
+    context: ServerContext,
     *,
     jobs: JobQueue | None = None,
     mounts: Mapping[str, Starlette] = NO_MOUNTS,
     ending: Shutdown | None = None,
 ) -> FastAPI:
-    """All routes over one shelf, guarded.
+    """All routes over one shelf, behind the checks.
 
-    `jobs` that are passed in are the caller's to close. `mounts` are apps of others that answer
-    at a path of their own, such as '/mcp', which they see whole. `ending` tells running requests
-    that the server ends.
+    The caller closes the `jobs` it passes in; without them the app makes its own, and closes them. `mounts` are other
+    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests that
+    the server ends.
     """
-    serve = room.desk.settings.serve
-    house = open_accounts(room.desk)
+    serve = context.desk.settings.serve
+    accounts = open_accounts(context.desk)
+    queue = jobs or runs.make_jobs(context)
+    needs_roles = accounts.authenticator is not None and accounts.audit_log is not None
     app = FastAPI(
         title="kiwiresearch",
         version=__version__,
         docs_url=None,  # its page would load from the internet
         redoc_url=None,
-        lifespan=_lifespan(mounts, serve.at_once),
+        lifespan=_lifespan(mounts, serve.at_once, queue if jobs is None else None),
         generate_unique_id_function=operation_id,
-        dependencies=[Depends(role_dependency(house.audit_log))] if house.authenticator and house.audit_log else None,
+        dependencies=[Depends(role_dependency(accounts.audit_log))] if needs_roles and accounts.audit_log else None,
     )
-    for router in (
-        health.router,
-        answers.router,
-        search.router,
-        openai.router,
-        search.external_router,
-        reader.router,
-        atlas.router,
-    ):
-        app.include_router(router(room))
-    ours = jobs or runs.make_jobs(room)
-    app.include_router(runs.router(room, ours, closing=jobs is None))
-    app.include_router(runs.job_router(room, ours))
-    family_cases = families.Families(room, ours)
-    app.include_router(families.router(family_cases))
-    app.include_router(family_files.router(family_cases))
-    for job_router in (notes.router, comparisons.router, runs.export_router):
-        app.include_router(job_router(room, ours))
-    app.include_router(users.router(room, house))
-    pages = Pages(room)
-    for part in routers(room, ours, pages, house):
-        app.include_router(part)
-    if house.authenticator or serve.token:
-        app.include_router(public_pages.router(house.authenticator or ServerToken(serve.token), pages))
+    pages = Pages(context)
+    for router in _routers(context, queue, accounts, pages):
+        app.include_router(router)
     for path, mounted in mounts.items():
         install_problem_responses(mounted)
-        app.router.routes.append(Route(path, RoleCheck(mounted) if house.authenticator else mounted))
+        app.router.routes.append(Route(path, RoleCheck(mounted) if accounts.authenticator else mounted))
     install_problem_responses(app)
-    app.state.tell = problem_renderer(pages)
+    app.state.render_problem = problem_renderer(pages)
     describe(app)
-    add_checks(app, serve, ending or Shutdown(), house)
+    add_checks(app, serve, ending or Shutdown(), accounts)
     return app
 
 
-def _lifespan(mounts: Mapping[str, Starlette], at_once: int) -> Lifespan:
+def _routers(context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: Pages) -> Iterator[APIRouter]:
+    """All routes, in the order in which the OpenAPI lists them and paths are matched."""
+    for part in (health, answers, search, openai):
+        yield part.router(context)
+    yield search.external_router(context)
+    yield reader.router(context)
+    yield atlas.router(context)
+    yield runs.router(jobs)
+    yield runs.job_router(jobs)
+    family_cases = families.Families(context, jobs)
+    yield families.router(family_cases)
+    yield family_files.router(family_cases)
+    for part in (notes, comparisons, exports):
+        yield part.router(context, jobs)
+    yield users.router(context, accounts)
+    yield from desk_routers(context, jobs, pages, accounts)
+    token = context.desk.settings.serve.token
+    if accounts.authenticator or token:
+        yield public_pages.router(accounts.authenticator or ServerToken(token), pages)
+
+
+def _lifespan(
+    mounts: Mapping[str, Starlette], at_once: int, own_jobs: JobQueue | None
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # As many threads as requests, else those that wait for a model would keep the quick ones waiting.
+        # One thread for each request, or those that wait for a model would keep quick ones waiting.
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = max(threads.total_tokens, min(at_once + SPARE_THREADS, MAX_THREADS))
         async with contextlib.AsyncExitStack() as running:
+            if own_jobs:
+                running.push_async_callback(run_in_threadpool, own_jobs.close)
             try:
                 for mounted in mounts.values():
                     await running.enter_async_context(mounted.router.lifespan_context(mounted))

@@ -99,11 +99,11 @@ class TiedReply(Record):
     way: tuple[dict[str, Any], ...]
 
 
-def router(room: ServerContext) -> APIRouter:
+def router(context: ServerContext) -> APIRouter:
     """Reading only; what a book's shards tell is worked out once, and asked for again while that takes long."""
     routes = RoleRouter("reader", prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
-    atlases = room.atlases
-    access = FamilyAccess(room.desk.settings.serve)
+    atlases = context.atlases
+    access = FamilyAccess(context.desk.settings.serve)
 
     def sight(request: Request, privacy: Any) -> people.PrivacyView:
         return people.PrivacyView(access.privacy_mode(request, privacy), this_year())

@@ -249,9 +249,9 @@ class ReaderTarget:
         return self.archive.book
 
 
-def open_at(room: ServerContext, named: str, path: str, *, is_marked: bool) -> ReaderTarget:
+def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -> ReaderTarget:
     """Find what is at a path of a book, and read it if it is a page; pages that only lead elsewhere are followed."""
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         archive = books_named(finder, named)[0].archive if named.strip() else None
         if archive is None:
             raise PageNotFound("The address names no book.", remedy="GET /api/books lists those that are here.")

@@ -1,4 +1,8 @@
-"""What chat clients send in OpenAI's form: the body, the question in it, and what is wrong with it."""
+"""What chat clients send in OpenAI's form: the body, the question in it, and what is wrong with it.
+
+Open WebUI also sends prompts of its own, for a title or tags, in the form of questions: they are recognised and
+answered without the books.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,16 @@ TITLE_WORDS = 6
 
 
 def background_reply(prompt: str, system: str = "") -> str | None:
-    """The answer to such a prompt, in the form it wants; None for a question of a person.
+    """The reply to a prompt of Open WebUI's own, in the form it wants; None for a person's question.
 
-    A prompt is known by its opening, the conversation it carries and the key it wants: the words
-    between them differ by version and can be set by the user.
+    Such a prompt is recognised by its opening, the conversation in it and the key it asks for: the words
+    between them differ by version, and users can change them.
     """
     if system.lstrip().startswith(TOOLS):
         return json.dumps({"tool_calls": []})
-    instructions, carries, conversation = prompt.partition(HISTORY)
-    if not instructions.lstrip().startswith(PROMPT_OPENING) or not carries:
+    instructions, has_history, conversation = prompt.partition(HISTORY)
+    if not instructions.lstrip().startswith(PROMPT_OPENING) or not has_history:
         return None
-    # An autocompletion prompt names its key before the conversation like all others.
     wanted = REQUESTED_KEY.search(instructions)
     if wanted is None:
         return None
@@ -53,14 +56,14 @@ def background_reply(prompt: str, system: str = "") -> str | None:
 
 
 def question_in(text: str) -> str:
-    """The question of a person: Open WebUI puts it behind or below what it found itself."""
+    """A person's question: Open WebUI puts it after what it found itself."""
     if not text.lstrip().startswith(PROMPT_OPENING):
         return text
     quoted = USER_QUERY.search(text)
     if quoted:
         return quoted[1].strip()
-    _, found, behind = text.rpartition(CONTEXT_END)
-    return behind.strip() if found and behind.strip() else text
+    _, found, rest = text.rpartition(CONTEXT_END)
+    return rest.strip() if found and rest.strip() else text
 
 
 def _questions(conversation: str) -> list[str]:
@@ -76,11 +79,11 @@ def _title(question: str) -> str:
 
 
 Fault = Mapping[str, Any]
-"""One thing that is wrong, as it is found when a body is read: its type, its place and more."""
+"""An error of pydantic: its `type`, `loc` and `ctx`."""
 
 NOT_JSON = "The body is not JSON"
 UNION_MEMBER = re.compile(r"str|list\[.*\]")
-"""Where a field may be one of two things, the place of a fault names which of them it was held against."""
+"""If a field may have one of two types, the `loc` of a fault names the type it was checked against."""
 
 TEXT, LIST, OBJECT, NUMBER, BOOLEAN = "a text", "a list", "an object", "a whole number", "true or false"
 EXPECTED_TYPES = (
@@ -91,36 +94,36 @@ EXPECTED_TYPES = (
     ("int", NUMBER),
     ("bool", BOOLEAN),
 )
-"""What is wanted where the type of a fault begins so."""
+"""What is expected, by how the `type` of a fault begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstFault:
-    """The first thing that is wrong: in words, and where."""
+    """The first thing that is wrong, in words, and the field it is in."""
 
     words: str
     place: str = ""
 
 
 def first_fault(faults: Sequence[Fault]) -> FirstFault:
-    """What to mend first; what was sent is not repeated."""
+    """What to correct first; the words do not repeat what was sent."""
     first = faults[0]
     field = _field(first)
-    # A field that may be two things has a fault for each: the one that got furthest is what was meant.
+    # A field that may have two types has a fault for each: the one that got furthest is the type that was meant.
     alike = [fault for fault in faults if _field(fault)[: len(field)] == field]
     meant = max(alike, key=lambda fault: len(fault["loc"]))
     if meant["type"] == "json_invalid":
         return FirstFault(f"{NOT_JSON}: {_reason(meant)} at character {meant['loc'][-1]}.")
     place = _field_path(_field(meant))
     if not place:
-        told = "is empty" if meant["type"] == "missing" else "is no object"
-        return FirstFault(f"The body {told}: send a JSON object with 'model' and 'messages'.")
+        state = "is empty" if meant["type"] == "missing" else "is no object"
+        return FirstFault(f"The body {state}: send a JSON object with 'model' and 'messages'.")
     choices = [fault for fault in alike if _field(fault) == _field(meant)]
     return FirstFault(f"{place!r} {_fault_words(meant, choices)}.", place)
 
 
 def unreadable_body(cause: BaseException | None) -> str:
-    """Why a body was given up before anything in it was looked at."""
+    """Why a body could not be parsed at all."""
     if isinstance(cause, RecursionError):
         return f"{NOT_JSON} that can be read: it is nested too deeply."
     if isinstance(cause, UnicodeError):
@@ -147,7 +150,7 @@ def _expected_type(kind: str) -> str:
 
 
 def _field(fault: Fault) -> tuple[str | int, ...]:
-    """Which field it is, without what only tells how it was read."""
+    """The path of the field, without 'body' and the names of types."""
     parts = [part for part in fault["loc"] if not (isinstance(part, str) and UNION_MEMBER.fullmatch(part))]
     return tuple(parts[1:])
 
@@ -158,22 +161,22 @@ def _field_path(field: Sequence[str | int]) -> str:
 
 
 def _reason(fault: Fault) -> str:
-    told = str((fault.get("ctx") or {}).get("error", "")).rstrip(".").removesuffix(" at")
-    return told[:1].lower() + told[1:] or "it cannot be read"
+    reason = str((fault.get("ctx") or {}).get("error", "")).rstrip(".").removesuffix(" at")
+    return reason[:1].lower() + reason[1:] or "it cannot be read"
 
 
 MAX_MESSAGES = 1_000
 MAX_TURNS = 10
 MAX_QUESTION = 4_000
 MAX_ANSWER = 2_000
-"""Characters: of a question, and of an earlier answer, of which the rest is left out."""
+"""Characters of a question, and of an earlier answer, which is cut there."""
 
 SYSTEM_ROLES = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A name under which the shelf answers, and how it then does."""
+    """A model name under which the shelf answers, and how it answers then."""
 
     id: str
     mode: Mode = "default"
@@ -181,8 +184,8 @@ class ModelChoice:
 
 
 MODEL_CHOICES = {
-    offered.id: offered
-    for offered in (
+    choice.id: choice
+    for choice in (
         ModelChoice("kiwiresearch"),
         ModelChoice("kiwiresearch-eli10", "eli10"),
         ModelChoice("kiwiresearch-advanced", "advanced"),
@@ -207,7 +210,7 @@ class CompletionMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream carries beside the words."""
+    """What a stream carries besides the words."""
 
     include_usage: bool | None = False
 
@@ -233,23 +236,20 @@ class CompletionBody(BaseModel):
     def with_usage(self) -> bool:
         return self.stream_options is not None and bool(self.stream_options.include_usage)
 
-    def choice(self) -> ModelChoice | None:
-        return MODEL_CHOICES.get(self.model)
-
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """A conversation understood: a question for the books, or a prompt whose reply needs none."""
+    """What a conversation asks: a question for the books, or a prompt whose `reply` needs none."""
 
     question: str
-    wish: AskOptions
+    options: AskOptions
     reply: str | None
     texts: tuple[str, ...]
-    """All that was sent, for a count."""
+    """All that the client sent, for the count of tokens."""
 
 
 def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion:
-    """The question, the turns before it, and whether it is one at all."""
+    """The question of a conversation and the turns before it."""
     if body.n not in (None, 1):
         raise BadUsage(f"There is one answer, not {body.n}.", remedy="Leave 'n' out, or set it to 1.")
     said = [(message.role, _text(message)) for message in body.messages]
@@ -261,8 +261,8 @@ def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion
     question = printable(question_in(said[last][1])).strip()
     if reply is None:
         _check_question(question)
-    wish = AskOptions(choice.mode, turns=_turns(said[:last]), with_model=choice.with_model)
-    return ChatQuestion(question, wish, reply, tuple(text for _, text in said))
+    options = AskOptions(choice.mode, turns=_turns(said[:last]), with_model=choice.with_model)
+    return ChatQuestion(question, options, reply, tuple(text for _, text in said))
 
 
 def _check_question(question: str) -> None:

@@ -8,14 +8,22 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kiwiresearch.codec import extend
-from kiwiresearch.diff.run_comparison import ComparisonRecord, DifferenceKind, comparison_record, differences
+from kiwiresearch.diff.run_comparison import (
+    Comparison,
+    ComparisonRecord,
+    DifferenceKind,
+    compare_runs,
+    comparison_record,
+    differences,
+)
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.compare import ComparisonCache
-from kiwiresearch.web.desk.run_view import run_views
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.replies import JsonRoute
+from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import Limit, Offset
+from kiwiresearch.workspace.file_cache import FileStamp, RecentCache, file_stamp
 
 OldRun = Annotated[str, Query(max_length=255, description="The `id` of the run to compare with.")]
 NewRun = Annotated[str, Query(max_length=255, description="The `id` of the run whose changes are wanted.")]
@@ -32,10 +40,30 @@ class CompareReply(ComparisonRecord):
     limit: int
 
 
-def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
+MAX_COMPARISONS = 4
+Stamps = tuple[tuple[str, ...], tuple[FileStamp, ...]]
+
+
+class ComparisonCache:
+    """The comparisons that were asked for last."""
+
+    def __init__(self) -> None:
+        self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
+
+    def get(self, old: RunView, new: RunView) -> Comparison:
+        """What became of the old run's claims in the new one."""
+        return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
+
+
+def _stamps(*runs: RunView) -> Stamps:
+    files = [run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
+    return tuple(run.id for run in runs), tuple(file_stamp(file.stat()) for file in files if file.exists())
+
+
+def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     """Comparing; the runs stay as they are."""
     routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
     compared = ComparisonCache()
 
     @routes.get("/compare")

@@ -18,11 +18,11 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import PolicyFilter
-from kiwiresearch.errors import HostAway, KiwiError
+from kiwiresearch.errors import HostAway, KiwiError, without_paths
 from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, catalogue_in
 from kiwiresearch.web.guard.identity import ServerToken, current_visitor
 from kiwiresearch.web.guard.requests import REQUEST_ADDRESS
-from kiwiresearch.web.problems import NoAtlas, Refused, without_paths
+from kiwiresearch.web.problems import NoAtlas, Refused
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.atlas import atlas_screen
 from kiwiresearch.workspace.file_cache import RecentCache
@@ -82,8 +82,8 @@ class UnusableFolder:
 class Atlases:
     """The atlases of one server; folders are looked at again when their manifests change."""
 
-    def __init__(self, desk: Workspace, shelf: Shelf) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, shelf: Shelf) -> None:
+        self._workspace = workspace
         self._shelf = shelf
         self._lock = threading.Lock()
         self._answering = threading.BoundedSemaphore(MAX_CONCURRENT)
@@ -97,7 +97,7 @@ class Atlases:
         here = {book.id for book in self._shelf.books}
         found: dict[str, Atlas] = {}
         unusable = []
-        for folder in self._desk.settings.atlas:
+        for folder in self._workspace.settings.atlas:
             path = Path(folder).expanduser().absolute()
             try:
                 atlas = self._open(path)
@@ -148,13 +148,13 @@ class Atlases:
 
     def screen(self, atlas: Atlas) -> PolicyFilter:
         """What the policy of the desk hides: every answer goes through it."""
-        return atlas_screen(atlas.book, self._desk.settings.policy, self._shelf.books)
+        return atlas_screen(atlas.book, self._workspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
         stamp = _stamp(folder / "manifest.json")
         known = self._opened.get(folder)
         if known is None or known[0] != stamp:
-            known = stamp, open_atlas(folder, self._desk.folders.cache)
+            known = stamp, open_atlas(folder, self._workspace.folders.cache)
             self._opened[folder] = known
         return known[1]
 
@@ -188,19 +188,19 @@ def _stamp(file: Path) -> tuple[int, int]:
 class ServerContext:
     """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, by one thread at a time."""
 
-    def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
-        self.desk = desk
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
+        self.desk = workspace
         self.shelf = shelf
         self.all_books = all_books
         self.public_url = public_url.rstrip("/")
         """Where readers reach this server, such as 'http://127.0.0.1:8321': links in answers begin with it."""
-        token = desk.settings.serve.token
+        token = workspace.settings.serve.token
         self._reading_key = f"~{ServerToken(token).reading}" if token else ""
-        self._finder = Finder(desk, shelf, all_books=all_books)
+        self._finder = Finder(workspace, shelf, all_books=all_books)
         self._reading = threading.RLock()
         self._depth = 0
-        self.atlases = Atlases(desk, shelf)
-        self.asker = Asker(self._finder, desk.settings.ask, self._reading)
+        self.atlases = Atlases(workspace, shelf)
+        self.asker = Asker(self._finder, workspace.settings.ask, self._reading)
 
     @contextlib.contextmanager
     def locked_finder(self) -> Iterator[Finder]:
@@ -219,9 +219,9 @@ class ServerContext:
                 self._depth -= 1
 
     @contextlib.contextmanager
-    def try_locked_finder(self, patience_s: float) -> Iterator[Finder | None]:
+    def try_locked_finder(self, timeout_s: float) -> Iterator[Finder | None]:
         """The same, for those who would rather go without than wait for long: None where somebody has the books."""
-        is_ours = self._reading.acquire(timeout=patience_s)
+        is_ours = self._reading.acquire(timeout=timeout_s)
         try:
             yield self._finder if is_ours else None
         finally:

@@ -17,7 +17,7 @@ from kiwiresearch.cases.records import CachedCase, graph_record
 from kiwiresearch.cases.review import LivingRecord, living_record, merges_record, set_living
 from kiwiresearch.cases.sources import set_plugin, source_records
 from kiwiresearch.codec import extend
-from kiwiresearch.errors import KiwiError, NothingFound
+from kiwiresearch.errors import KiwiError, NothingFound, without_paths
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.kin.kinship import KinshipFinder
@@ -26,7 +26,6 @@ from kiwiresearch.kin.sources.registry import Plugins
 from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import PersonId, Tree
-from kiwiresearch.web import job_requests
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.family_models import (
@@ -53,8 +52,7 @@ from kiwiresearch.web.family_models import (
 )
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
 from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.web.job_requests import JobReply, case_url, job_reply, job_url
-from kiwiresearch.web.problems import without_paths
+from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
 from kiwiresearch.zim.archive import EntryRef
@@ -90,11 +88,11 @@ Words = Annotated[Name, Query(description="Only people whose name holds this.")]
 class Families:
     """What the routes of families share."""
 
-    def __init__(self, room: ServerContext, jobs: JobQueue) -> None:
-        self.room = room
+    def __init__(self, context: ServerContext, jobs: JobQueue) -> None:
+        self.room = context
         self.jobs = jobs
         self.cases = jobs.cases
-        self.access = FamilyAccess(room.desk.settings.serve)
+        self.access = FamilyAccess(context.desk.settings.serve)
 
     @contextlib.contextmanager
     def open_case(self, request: Request, case: str, privacy: Mode | None) -> Iterator[tuple[CachedCase, Mode]]:
@@ -177,8 +175,7 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
-        job = job_requests.start_job(families.jobs, FamilyRequest(case, body.steps, body.model))
-        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
+        return accepted(start_job(families.jobs, FamilyRequest(case, body.steps, body.model)))
 
 
 def _add_people(routes: APIRouter, families: Families) -> None:
@@ -267,29 +264,29 @@ def visible_person(tree: Tree, person: str) -> PersonId:
     return person
 
 
-def page_of(room: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
+def page_of(context: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
     """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
     book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
-    found = next((one.id for one in room.shelf.books if one.id == book), None)
+    found = next((one.id for one in context.shelf.books if one.id == book), None)
     if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
         return None
     return EntryRef(found, path)
 
 
-def _fact_reply(room: ServerContext, fact: dict[str, Any]) -> FactReply:
+def _fact_reply(context: ServerContext, fact: dict[str, Any]) -> FactReply:
     quotes = [
         EvidenceReply(
-            **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(room, one)
+            **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(context, one)
         )
         for one in fact["evidence"]
     ]
     return FactReply(**(fact | {"evidence": tuple(quotes)}))
 
 
-def _read(room: ServerContext, evidence: dict[str, Any]) -> str:
+def _read(context: ServerContext, evidence: dict[str, Any]) -> str:
     """Where the words of a quote are read."""
-    ref = page_of(room, evidence)
-    return room.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
+    ref = page_of(context, evidence)
+    return context.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
 
 
 Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]

@@ -31,9 +31,9 @@ from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
 from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.web.job_requests import JobReply, job_reply, job_url, start_job
+from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
-from kiwiresearch.web.replies import Json, JsonRoute
+from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
 
 PART_TIMEOUT_S = 30.0
@@ -137,17 +137,13 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     async def import_new(request: Request, name: FileName = "family.ged") -> Response:
         """Begin a case with the family tree of another program; the answer is a job. Only the owner may."""
-        return _job_accepted(await receive_upload(families, request, "", name, request.stream()))
+        return accepted(await receive_upload(families, request, "", name, request.stream()))
 
     @routes.post("/{case}/import", openapi_extra=UPLOAD_DOC, **upload)  # type: ignore[arg-type]
     @allow("researcher", "case")
     async def import_into(request: Request, case: CaseId, name: FileName = "family.ged") -> Response:
         """Take the family tree of another program into a case; the answer is a job. Only the owner may."""
-        return _job_accepted(await receive_upload(families, request, case, name, request.stream()))
-
-
-def _job_accepted(job: Job) -> Response:
-    return Json(job_reply(job), 202, {"Location": job_url(job.id)})
+        return accepted(await receive_upload(families, request, case, name, request.stream()))
 
 
 async def receive_upload(

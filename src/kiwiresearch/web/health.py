@@ -1,4 +1,4 @@
-"""Whether the server, its books and its model are at hand; asking costs little and never waits long."""
+"""Whether the server, its books and its model are available; the check is cheap and never waits long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
+from kiwiresearch.codec import OMIT_DEFAULT, Record, extend, plain
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.version import __version__
@@ -21,45 +21,45 @@ from kiwiresearch.workspace.search_aids import chat_model
 from kiwiresearch.workspace.settings import Settings
 
 TIMEOUT_S = 2.0
-"""How long one request waits for what is being looked up."""
+"""How long one request waits for a lookup."""
 
 FRESH_S = 10.0
-"""How long what was seen counts."""
+"""How long the result of a lookup counts."""
 
 T = TypeVar("T")
 
 
 class PolledValue(Generic[T]):
-    """A fact that takes a while to look up: looked up by one thread at a time, and only when it is old."""
+    """A value that takes a while to look up: one thread does so at a time, and only when the last result is old."""
 
-    def __init__(self, look: Callable[[], T], *, fresh_s: float = FRESH_S) -> None:
-        self._look = look
+    def __init__(self, look_up: Callable[[], T], *, fresh_s: float = FRESH_S) -> None:
+        self._look_up = look_up
         self._fresh_s = fresh_s
         self._lock = threading.Lock()
-        self._seen: T | None = None
+        self._value: T | None = None
         self._done: threading.Event | None = None
-        self._old_at = 0.0
+        self._stale_at = 0.0
 
     def refresh(self) -> threading.Event:
-        """See to it that the fact is fresh, or being looked up; returns what is set when it is known."""
+        """Start a lookup if the value is old and none is running; the event is set when the value is known."""
         with self._lock:
-            if self._done is None or (self._done.is_set() and time.monotonic() >= self._old_at):
+            if self._done is None or (self._done.is_set() and time.monotonic() >= self._stale_at):
                 self._done = threading.Event()
                 threading.Thread(target=self._refresh, args=(self._done,), name="health", daemon=True).start()
             return self._done
 
-    def latest(self, *, patience_s: float) -> T | None:
-        """What was last seen, waiting a little for fresh news; None where nothing was ever seen."""
-        self.refresh().wait(patience_s)
-        return self._seen
+    def latest(self, *, timeout_s: float) -> T | None:
+        """The last value, after waiting up to `timeout_s` for a fresh one; None if there never was one."""
+        self.refresh().wait(timeout_s)
+        return self._value
 
     def _refresh(self, done: threading.Event) -> None:
         try:
-            self._seen = self._look()
+            self._value = self._look_up()
         except KiwiError:
-            self._seen = None
+            self._value = None
         finally:
-            self._old_at = time.monotonic() + self._fresh_s
+            self._stale_at = time.monotonic() + self._fresh_s
             done.set()
 
 
@@ -120,11 +120,11 @@ class Health(Record):
     books: tuple[BookHealth, ...] | None = field(default=None, metadata=OMIT_DEFAULT)
 
 
-def router(room: ServerContext) -> APIRouter:
-    """The one route that monitors ask."""
+def router(context: ServerContext) -> APIRouter:
+    """The route for monitors."""
     routes = RoleRouter("stranger", tags=["server"])
-    settings = room.desk.settings
-    shelf = PolledValue(lambda: _shelf(room))
+    settings = context.desk.settings
+    shelf = PolledValue(lambda: _shelf(context))
     models = PolledValue(lambda: offered_models(settings))
 
     @routes.get("/api/health", response_model=Health)
@@ -134,8 +134,8 @@ def router(room: ServerContext) -> APIRouter:
             return JSONResponse(plain(Health("ok")))
         until = time.monotonic() + TIMEOUT_S
         shelf.refresh()
-        offered = models.latest(patience_s=TIMEOUT_S)
-        seen = shelf.latest(patience_s=max(0.0, until - time.monotonic()))
+        offered = models.latest(timeout_s=TIMEOUT_S)
+        seen = shelf.latest(timeout_s=max(0.0, until - time.monotonic()))
         model = _model_health(settings, offered)
         name = settings.model_name or next(iter(model.models), "")
         indices, books = seen or (Indices({}), ())
@@ -145,17 +145,13 @@ def router(room: ServerContext) -> APIRouter:
     return routes
 
 
-def _shelf(room: ServerContext) -> tuple[Indices, tuple[BookHealth, ...]]:
-    with room.locked_finder() as finder:
+def _shelf(context: ServerContext) -> tuple[Indices, tuple[BookHealth, ...]]:
+    with context.locked_finder() as finder:
         opened = [(book.book, book.titles) for book in finder.books]
     indices = {
         book.id: TitleHealth(titles.rows if titles else 0, bool(titles and titles.complete)) for book, titles in opened
     }
-    books = tuple(
-        BookHealth(book.id, book.name, book.title, book.date, book.flavour, book.language, book.articles)
-        for book, _ in opened
-    )
-    return Indices(indices), books
+    return Indices(indices), tuple(extend(BookHealth, book) for book, _ in opened)
 
 
 def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:

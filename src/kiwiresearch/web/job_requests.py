@@ -1,4 +1,4 @@
-"""Jobs and runs as clients see them, and jobs started within a visitor's role and limits."""
+"""Jobs and runs as clients see them, and the checks of a visitor's role and limits before a job is started."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from starlette.responses import Response
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import Record, extend
 from kiwiresearch.crawl.settings import Strategy
-from kiwiresearch.errors import LimitReached, NotAllowed
+from kiwiresearch.errors import LimitReached, NotAllowed, without_paths
 from kiwiresearch.jobs.job import (
+    SETTING_OF_OPTION,
     FamilyRequest,
     Job,
     JobKind,
@@ -27,17 +29,19 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.run import Run
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.guard.identity import current_visitor, require_own, require_role
-from kiwiresearch.web.problems import without_paths
+from kiwiresearch.web.replies import Json
 from kiwiresearch.workspace.setting_values import RANGES
 
 MAX_BOOKS = 100
 MAX_WORDS = 500
 NO_TOPIC = ResearchRequest("")
+RESEARCH_OPTIONS = tuple(one.name for one in fields(ResearchRequest))
 
 Text = Annotated[str, Field(max_length=MAX_WORDS), BeforeValidator(encodable)]
 
 
-def _bounds(key: str) -> Any:
+def _bounds(option: str) -> Any:
+    key = SETTING_OF_OPTION[option]
     low, high = RANGES[key]
     return Field(ge=int(low), le=int(high))
 
@@ -53,14 +57,14 @@ class ResearchBody(BaseModel):
     focus: Annotated[Text, Field(description="Words that matter most.", examples=["metallurgy, drought"])] = ""
     aspect: Annotated[Text, Field(description="The side of the topic that is wanted.", examples=["causes"])] = ""
     depth: Annotated[
-        Annotated[StrictInt, _bounds("max_depth")] | None,
+        Annotated[StrictInt, _bounds("depth")] | None,
         Field(description="How many links away from the first pages to go."),
     ] = None
     max_pages: Annotated[
         Annotated[StrictInt, _bounds("max_pages")] | None, Field(description="How many pages to take at most.")
     ] = None
     max_links: Annotated[
-        Annotated[StrictInt, _bounds("max_links_per_page")] | None,
+        Annotated[StrictInt, _bounds("max_links")] | None,
         Field(description="How many new pages one page may bring in."),
     ] = None
     strategy: Annotated[
@@ -74,18 +78,7 @@ class ResearchBody(BaseModel):
     model: Annotated[StrictBool, Field(description="`false` works by rules alone even where a model is set.")] = True
 
     def job_request(self) -> ResearchRequest:
-        return ResearchRequest(
-            self.topic,
-            self.focus,
-            self.depth,
-            self.max_pages,
-            self.max_links,
-            self.strategy,
-            tuple(self.books),
-            critic=self.critic,
-            model=self.model,
-            aspect=self.aspect,
-        )
+        return ResearchRequest(**dict(self) | {"books": tuple(self.books)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,40 +197,27 @@ def job_url(job_id: str) -> str:
 def job_reply(job: Job) -> JobReply:
     """What a client sees of a job."""
     url = job_url(job.id)
-    wish = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
+    request = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
     case = job.wish.case if isinstance(job.wish, FamilyRequest) else ""
-    return JobReply(
-        id=job.id,
+    options = {name: getattr(request, name) for name in RESEARCH_OPTIONS}
+    return extend(
+        JobReply,
+        job,
+        **options | {"books": tuple(job.wish.books), "model": job.wish.model},
         kind=job.wish.kind,
-        state=job.state,
-        user=job.user,
-        priority=job.priority,
-        topic=wish.topic,
-        focus=wish.focus,
-        aspect=wish.aspect,
-        depth=wish.depth,
-        max_pages=wish.max_pages,
-        max_links=wish.max_links,
-        strategy=wish.strategy,
-        books=tuple(job.wish.books),
-        critic=wish.critic,
-        model=job.wish.model,
-        attempt=job.attempt,
-        pages=job.pages,
-        kept=job.kept,
-        story=job.story,
         problem=without_paths(job.problem),
         remedy=without_paths(job.remedy),
         resumable=job.is_resumable,
-        asked_at=job.asked_at,
-        started_at=job.started_at,
-        ended_at=job.ended_at,
         url=url,
         events=f"{url}/events",
-        run=run_url(job.id) if job.state == "done" and wish is job.wish else "",
-        losses=tuple(job.losses),
+        run=run_url(job.id) if job.state == "done" and request is job.wish else "",
         case=case_url(case) if case else "",
     )
+
+
+def accepted(job: Job) -> Response:
+    """The reply to a request that started a job, or resumed one."""
+    return Json(job_reply(job), 202, {"Location": job_url(job.id)})
 
 
 def case_url(case_id: str) -> str:
@@ -250,44 +230,41 @@ def run_url(run_id: str) -> str:
 
 def run_reply(run: Run) -> RunReply:
     """What a client sees of a run."""
-    manifest, url = run.manifest, run_url(run.id)
-    return RunReply(
+    url = run_url(run.id)
+    return extend(
+        RunReply,
+        run.manifest,
         id=run.id,
-        topic=manifest.topic,
-        focus=manifest.focus,
-        aspect=manifest.aspect,
-        version=manifest.version,
-        fingerprint=manifest.fingerprint,
-        pages=manifest.page_count,
-        claims=manifest.claim_count,
-        books=tuple(RunBook(*(getattr(book, field.name) for field in fields(RunBook))) for book in run.books),
+        pages=run.manifest.page_count,
+        claims=run.manifest.claim_count,
+        books=tuple(extend(RunBook, book) for book in run.books),
         files={name: f"{url}/files/{quote(name)}" for name in run.files},
     )
 
 
 RETRY_AFTER_S = 60.0
 _START_LOCK = threading.Lock()
-"""Two requests of one user that come together are counted one after the other."""
+"""Held while jobs are counted and one is started, so that two requests at once cannot exceed a limit."""
 
 
-def start_job(jobs: JobQueue, wish: JobRequest) -> Job:
-    """Put work in line for the visitor, if their role and limits allow it."""
+def start_job(jobs: JobQueue, request: JobRequest) -> Job:
+    """Queue a job for the visitor, if role and limits allow it."""
     require_role("researcher")
     who = current_visitor()
-    if isinstance(wish, QuestionsRequest) and who.limits.questions_a_day:
+    if isinstance(request, QuestionsRequest) and who.limits.questions_a_day:
         raise NotAllowed(
             f"You may ask {who.limits.questions_a_day} questions a day, and no batches of them.",
             remedy="Ask them one by one, or ask an owner of this desk for more.",
         )
     with _START_LOCK:
         _check_queue(jobs)
-        return jobs.start(_limit_pages(wish, who.limits.max_pages, jobs.max_pages), user=who.name)
+        return jobs.start(_limit_pages(request, who.limits.max_pages, jobs.max_pages), user=who.name)
 
 
 def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
-    """A job that the visitor may follow: runs are everybody's to see, questions are for who asked them, and owners.
+    """A job that the visitor may see: runs are for everybody, questions for the user who asked them and for owners.
 
-    Of one whose row is damaged, nobody knows what it told.
+    So are jobs whose row is damaged, since they may have been questions.
     """
     job = jobs.get(job_id)
     if isinstance(job.wish, QuestionsRequest | UnreadableRequest):
@@ -296,7 +273,7 @@ def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
 
 
 def resume_job(jobs: JobQueue, job_id: str) -> Job:
-    """Put work of the visitor in line again; an owner may do so with anybody's."""
+    """Queue a job of the visitor again; owners may do so with any job."""
     require_own(jobs.get(job_id).user)
     with _START_LOCK:
         _check_queue(jobs)
@@ -304,13 +281,13 @@ def resume_job(jobs: JobQueue, job_id: str) -> Job:
 
 
 def cancel_job(jobs: JobQueue, job_id: str) -> Job:
-    """Stop work of the visitor; an owner may stop anybody's."""
+    """Stop a job of the visitor; owners may stop any job."""
     require_own(jobs.get(job_id).user)
     return jobs.cancel(job_id)
 
 
 def remove_job(jobs: JobQueue, job_id: str) -> None:
-    """Forget work of the visitor that brought nothing; an owner may do so with anybody's."""
+    """Remove a job of the visitor that produced nothing; owners may remove any such job."""
     require_own(jobs.get(job_id).user)
     jobs.remove(job_id)
 
@@ -328,15 +305,15 @@ def _check_queue(jobs: JobQueue) -> None:
         )
 
 
-def _limit_pages(wish: JobRequest, most: int, default: int) -> JobRequest:
-    """The wish with no more pages than a run of the visitor may take; who asks for more by name is told."""
-    if not (most and isinstance(wish, ResearchRequest)):
-        return wish
-    if wish.max_pages is None:
-        return replace(wish, max_pages=min(most, default)) if default > most else wish
-    if wish.max_pages > most:
+def _limit_pages(request: JobRequest, max_pages: int, default: int) -> JobRequest:
+    """The request with no more pages than the visitor may have; an explicit request for more is refused."""
+    if not (max_pages and isinstance(request, ResearchRequest)):
+        return request
+    if request.max_pages is None:
+        return replace(request, max_pages=max_pages) if default > max_pages else request
+    if request.max_pages > max_pages:
         raise NotAllowed(
-            f"A run of yours may take {most} pages, not {wish.max_pages}.",
-            remedy=f"Ask for up to {most}, or ask an owner of this desk for more.",
+            f"A run of yours may take {max_pages} pages, not {request.max_pages}.",
+            remedy=f"Ask for up to {max_pages}, or ask an owner of this desk for more.",
         )
-    return wish
+    return request

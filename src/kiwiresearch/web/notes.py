@@ -1,4 +1,4 @@
-"""Routes of the notes on runs, with their models."""
+"""Notes of readers on runs: routes, models, and the changes that a visitor may make."""
 
 from __future__ import annotations
 
@@ -8,19 +8,38 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from kiwiresearch.codec import OMIT_DEFAULT, Record
+from kiwiresearch.claims.claim import Claim
+from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import MAX_REASON, MAX_TARGET, Note, NoteOpinion, NoteTarget, TargetKind, Verdict
+from kiwiresearch.runs.notes import (
+    MAX_REASON,
+    MAX_TARGET,
+    MAX_WORDS,
+    WHOLE_RUN,
+    Note,
+    NoteOpinion,
+    NoteTarget,
+    TargetKind,
+    Verdict,
+    add_note,
+    change_note,
+    set_gone,
+)
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.notes import named_target, rewrite_note, set_removed, write_note
-from kiwiresearch.web.desk.run_view import run_views
+from kiwiresearch.web.guard.identity import current_visitor, require_own
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.replies import JsonRoute
+from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
+from kiwiresearch.workspace.users import utc_now
+from kiwiresearch.zim.archive import EntryRef
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
 MAX_VERSION = 100
+PAGE_SCHEME = "zim://"
 Text = Annotated[str, Field(max_length=MAX_REASON), BeforeValidator(encodable)]
 
 
@@ -106,10 +125,10 @@ class NotesReply(Record):
     """Lines of `notes.jsonl` that cannot be read."""
 
 
-def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Notes are read, written, changed, taken away and brought back."""
+def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
+    """Read, write, change, remove and restore notes."""
     routes = RoleRouter("reader", prefix="/api/runs/{run_id}/notes", tags=["research"], route_class=JsonRoute)
-    runs = run_views(room, jobs)
+    runs = run_views(context, jobs)
 
     @routes.get("")
     def notes(run_id: RunId) -> NotesReply:
@@ -117,8 +136,8 @@ def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
         found = runs.get(run_id).notes
         return NotesReply(
             run_id,
-            tuple(_note_reply(one) for one in found.notes),
-            tuple(_note_reply(one) for one in found.gone),
+            tuple(extend(NoteReply, note) for note in found.notes),
+            tuple(extend(NoteReply, note) for note in found.gone),
             tuple(found.damaged),
         )
 
@@ -128,40 +147,106 @@ def router(room: ServerContext, jobs: JobQueue) -> APIRouter:
         """Write a note beside a run, which stays as it is."""
         run = runs.get(run_id)
         target = named_target(run, body.target.kind, body.target.id)
-        return _note_reply(write_note(run, target, body.opinion()))
+        return extend(NoteReply, write_note(run, target, body.opinion()))
 
     @routes.put("/{note_id}")
     @allow("researcher", "note")
     def change(run_id: RunId, note_id: NoteId, body: ChangeBody) -> NoteReply:
         """Write another opinion into a note; where there are users, one's own, and an owner into anybody's."""
-        return _note_reply(rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
+        return extend(NoteReply, rewrite_note(runs.get(run_id), note_id, body.opinion(), body.seen))
 
     @routes.delete("/{note_id}")
     @allow("researcher", "note")
     def remove(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Take a note away; it can be brought back."""
-        return _note_reply(set_removed(runs.get(run_id), note_id, gone=True))
+        return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=True))
 
     @routes.post("/{note_id}/restore")
     @allow("researcher", "note")
     def restore(run_id: RunId, note_id: NoteId) -> NoteReply:
         """Bring back a note that was taken away."""
-        return _note_reply(set_removed(runs.get(run_id), note_id, gone=False))
+        return extend(NoteReply, set_removed(runs.get(run_id), note_id, gone=False))
 
     return routes
 
 
-def _note_reply(note: Note) -> NoteReply:
-    return NoteReply(
-        note.id,
-        note.target,
-        note.verdict,
-        note.reason,
-        note.correction,
-        note.made,
-        note.changed,
-        note.about,
-        note.version,
-        author=note.author,
-        editor=note.editor,
-    )
+@dataclass(frozen=True, slots=True)
+class NotesTarget:
+    """What notes are about, with the words by which readers know it."""
+
+    kind: TargetKind
+    id: str
+    words: str
+    language: str = ""
+    url: str = ""
+    """Where it can be read; empty if not on this server."""
+
+    @property
+    def target(self) -> NoteTarget:
+        return NoteTarget(self.kind, self.id)
+
+    @property
+    def key(self) -> str:
+        """A key for what a browser stores; no other target of the run has it."""
+        return f"{self.kind} {self.id}"
+
+
+def claim_target(run: RunView, claim: Claim) -> NotesTarget:
+    language = run.language_of(claim.ref.book)
+    return NotesTarget("claim", claim.id, claim.text[:MAX_WORDS], language, run.claim_url(claim.id))
+
+
+def page_target(run: RunView, ref: EntryRef, title: str = "") -> NotesTarget:
+    words = (title or _title(run, ref))[:MAX_WORDS]
+    return NotesTarget("page", str(ref), words, run.language_of(ref.book), run.page_url(ref))
+
+
+def run_target(run: RunView) -> NotesTarget:
+    return NotesTarget(WHOLE_RUN.kind, WHOLE_RUN.id, run.topic[:MAX_WORDS], url=run.url())
+
+
+def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
+    """What a client says its note is about; an error if it is not in the run."""
+    if kind == "claim":
+        return claim_target(run, run.claim(target_id))
+    if kind == "page":
+        return page_target(run, _ref(run, target_id))
+    if kind == "run" and not target_id:
+        return run_target(run)
+    raise BadUsage("A note is about a claim, a page or the run itself.", remedy="Write it on one of these.")
+
+
+def _ref(run: RunView, name: str) -> EntryRef:
+    book, _, path = name.removeprefix(PAGE_SCHEME).partition("/")
+    known = next((one.id for one in run.books if one.id == book), "")
+    if not known or not path or not name.startswith(PAGE_SCHEME):
+        raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
+    return EntryRef(BookId(known), path)
+
+
+def _title(run: RunView, ref: EntryRef) -> str:
+    return next((page.label for page in run.graph.pages if page.ref == str(ref)), ref.path)
+
+
+def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
+    """Add a note of the visitor."""
+    who, kept = current_visitor().name, run.note_lines
+    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
+
+
+def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
+    """Change the opinion of a note, unless it is no longer of the version that the visitor saw."""
+    _require_own_note(run, note_id)
+    who, kept = current_visitor().name, run.note_lines
+    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
+
+
+def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
+    """Remove a note, or restore it."""
+    _require_own_note(run, note_id)
+    return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
+
+
+def _require_own_note(run: RunView, note_id: str) -> None:
+    note = run.notes.get(note_id)
+    require_own(note.author, note.made)

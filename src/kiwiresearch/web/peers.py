@@ -123,11 +123,11 @@ class PeerEndpoint:
         return list(pack_replies(replies))
 
 
-def add_peer_endpoint(app: FastAPI, desk: Workspace, shelf: Shelf, port: int) -> HostPresence | None:
+def add_peer_endpoint(app: FastAPI, workspace: Workspace, shelf: Shelf, port: int) -> HostPresence | None:
     """Put up the door, where the settings name a store in which hosts meet; None where there is none."""
-    if not is_shared(desk):
+    if not is_shared(workspace):
         return None
-    presence = HostPresence(desk, shelf, address_for_hosts(desk.settings.serve, port))
+    presence = HostPresence(workspace, shelf, address_for_hosts(workspace.settings.serve, port))
     app.add_middleware(PeerEndpoint, presence=presence)
     return presence
 

@@ -1,4 +1,4 @@
-"""Errors as clients get them: problem+json (RFC 9457), before an answer begins or in the midst of it."""
+"""Errors as clients get them: problem+json (RFC 9457), before a reply begins or in the middle of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -22,12 +22,49 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch import errors
 from kiwiresearch.cases.registry import traceback_without_message
-from kiwiresearch.errors import KiwiError
+from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
+from kiwiresearch.errors import KiwiError, without_paths
 
 MEDIA_TYPE = "application/problem+json"
 SEE_API = "/openapi.json lists what can be asked here, and how."
 MAX_FAULTS = 20
 log = logging.getLogger("kiwiresearch.web")
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemReply(Record):
+    """What went wrong, and what to do about it."""
+
+    type: str
+    """The kind of problem, for programs."""
+    title: str
+    """The kind of problem, for people."""
+    status: int
+    detail: str
+    """What went wrong this time."""
+    remedy: str
+    """What to do about it; empty where nobody knows."""
+    id: str | None = field(default=None, metadata=OMIT_DEFAULT)
+    """The name of a fault in the server's log."""
+    errors: tuple[dict[str, str], ...] | None = field(default=None, metadata=OMIT_DEFAULT)
+    """Fields that are not valid, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFault:
+    """What pydantic finds wrong with one field of a request."""
+
+    place: tuple[str | int, ...]
+    """Where the field is, from 'body', 'query' or 'path' on."""
+    message: str
+    kind: str
+    """pydantic's `type` of the error, such as 'string_too_long'."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """pydantic's `ctx`, such as {'max_length': 500}."""
+
+    @property
+    def where(self) -> str:
+        return ".".join(map(str, self.place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,50 +76,67 @@ class Problem:
     detail: str = ""
     remedy: str = ""
     headers: tuple[tuple[str, str], ...] = ()
-    more: tuple[tuple[str, Any], ...] = ()
-    """Members that only some kinds have."""
+    log_id: str = ""
+    """Under which an unexpected error is in the server's log."""
+    faults: tuple[RequestFault, ...] = ()
 
     @property
     def kind(self) -> str:
-        """Its title as programs and catalogues name it."""
+        """The title as programs and catalogues name it."""
         return "-".join(re.findall(r"[a-z0-9]+", self.title.lower()))
 
-    def record(self) -> dict[str, Any]:
-        known = {
-            "type": f"urn:kiwiresearch:problem:{self.kind}",
-            "title": self.title,
-            "status": self.status,
-            "detail": self.detail,
-            "remedy": self.remedy,
-        }
-        return known | dict(self.more)
+    def record(self) -> ProblemReply:
+        errors = tuple({"where": fault.where, "message": fault.message} for fault in self.faults)
+        kind = f"urn:kiwiresearch:problem:{self.kind}"
+        return ProblemReply(
+            kind, self.title, self.status, self.detail, self.remedy, self.log_id or None, errors or None
+        )
 
     def response(self, path: str = "") -> Response:
-        """The error as an answer to a request of this path."""
-        body = self.record() | (openai_error(self) if path.startswith("/v1/") else {})
+        """The error as the reply to a request for this path."""
+        body = plain(self.record()) | (plain(openai_error(self)) if path.startswith("/v1/") else {})
         return Response(json.dumps(body), self.status, dict(self.headers), MEDIA_TYPE)
 
 
 ProblemRenderer = Callable[[Problem, Scope], Response]
-"""How an app tells a problem to whoever sent a request."""
+"""How an app shows a problem to the sender of a request."""
 
 
 def problem_response(problem: Problem, scope: Scope) -> Response:
-    """The answer to a request that brought a problem: as its app tells them, else as JSON."""
-    tell: ProblemRenderer | None = getattr(getattr(scope.get("app"), "state", None), "tell", None)
-    return tell(problem, scope) if tell else problem.response(scope["path"])
+    """The reply to a failed request: as its app renders problems, or else as JSON."""
+    render: ProblemRenderer | None = getattr(getattr(scope.get("app"), "state", None), "render_problem", None)
+    return render(problem, scope) if render else problem.response(scope["path"])
 
 
-def openai_error(problem: Problem) -> dict[str, Any]:
-    """What clients made for OpenAI look for; a problem may carry it beside its own members."""
+@dataclass(frozen=True, slots=True)
+class OpenAIError(Record):
+    """An error as OpenAI's API words it."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIErrorReply(Record):
+    """What clients made for OpenAI look for; a problem may carry it besides its own members."""
+
+    error: OpenAIError
+
+
+def openai_error(problem: Problem) -> OpenAIErrorReply:
     words = f"{problem.detail} {problem.remedy}".strip() or problem.title
-    kind = "invalid_request_error" if problem.status < 500 else "server_error"
-    code = "_".join(problem.title.lower().split())
-    return {"error": {"message": words, "type": kind, "param": None, "code": code}}
+    return openai_error_reply(words, problem.status, "_".join(problem.title.lower().split()))
+
+
+def openai_error_reply(message: str, status: int, code: str, param: str | None = None) -> OpenAIErrorReply:
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return OpenAIErrorReply(OpenAIError(message, kind, param, code))
 
 
 class Refused(HTTPException):
-    """A refusal that no class of ours stands for, with what to do about it."""
+    """A refusal that has no class of its own, with what to do about it."""
 
     def __init__(self, status: int, detail: str, remedy: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, detail, headers)
@@ -90,11 +144,11 @@ class Refused(HTTPException):
 
 
 class NoAtlas(errors.RunNotFound):
-    """No book here has an atlas of this address."""
+    """No book here has an atlas at this address."""
 
 
 class NotInRun(errors.RunNotFound):
-    """The run is there, but not the claim or the page of it that an address names."""
+    """The run exists, but not the claim or page of it that an address names."""
 
 
 STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
@@ -127,30 +181,17 @@ STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.ModelUnreachable: (502, "Model unreachable"),
     errors.PromptTooLong: (400, "Too long for the model"),
 }
-"""Status and title of each class of error; a class that is not here has those of its parent."""
+"""Status and title of each class of error; a class that is missing here has those of its parent."""
 
 WORDED_FROM_REQUEST = (errors.BadUsage, errors.PageNotFound, errors.RedirectLoop, errors.NothingFound)
-"""What these say is made of the client's own words."""
+"""Their messages quote the client's own words, so a path in them is not ours and stays."""
 
 RETRY_AFTER_S = 60
-"""When to try again what is too much now, where nobody knows better."""
-
-QUOTED_PATH = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=mark)""")
-QUOTED_DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
-
-
-def without_paths(words: str) -> str:
-    """Files are named without their folders, and databases not at all: where they are is nobody's business."""
-
-    def name(place: re.Match[str]) -> str:
-        mark = place["mark"]
-        return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
-
-    return QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", words))
+"""When to try again after a 429 that names no time of its own."""
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The problem that an exception stands for."""
+    """The problem that an exception is shown as."""
     if isinstance(error, KiwiError):
         status, title = next(STATUS_BY_ERROR[kind] for kind in type(error).__mro__ if kind in STATUS_BY_ERROR)
         after_s = error.after_s if isinstance(error, errors.LimitReached) else RETRY_AFTER_S
@@ -168,37 +209,36 @@ def problem_of(error: BaseException) -> Problem:
         "Internal error",
         "This is a fault of the program.",
         "The server's log tells more under this id.",
-        more=(("id", _fault_id(error)),),
+        log_id=_log_id(error),
     )
 
 
 def logged_problem(error: BaseException, path: str = "") -> Problem:
-    """The problem of an error; one that nobody foresaw is told to the server's log, with all that is known.
+    """The problem of an error; an unexpected one is written to the server's log with its traceback.
 
-    What a fault says of a family may name somebody: of that, the log has the places in the program alone.
+    The message of an error in family research may name a living person: there, the log gets the traceback alone.
     """
     problem = problem_of(error)
-    for name, mark in problem.more:
-        if name == "id" and path.startswith(("/api/family", "/family")):
-            log.error("Internal error %s\n%s", mark, traceback_without_message(error))
-        elif name == "id":
-            log.error("Internal error %s", mark, exc_info=error)
+    if problem.log_id and path.startswith(("/api/family", "/family")):
+        log.error("Internal error %s\n%s", problem.log_id, traceback_without_message(error))
+    elif problem.log_id:
+        log.error("Internal error %s", problem.log_id, exc_info=error)
     return problem
 
 
-def _fault_id(error: BaseException) -> str:
-    """A short name for a fault: the same fault at the same place has the same."""
-    told = "".join(traceback.format_exception(error))
-    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
+def _log_id(error: BaseException) -> str:
+    """A short name for an unexpected error: the same error at the same place has the same."""
+    trace = "".join(traceback.format_exception(error))
+    return hashlib.sha256(trace.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _validation_problem(error: RequestValidationError) -> Problem:
-    faults = [
-        {"where": ".".join(str(part) for part in fault["loc"]), "message": str(fault["msg"])}
+    faults = tuple(
+        RequestFault(tuple(fault["loc"]), str(fault["msg"]), str(fault["type"]), fault.get("ctx") or {})
         for fault in error.errors()[:MAX_FAULTS]
-    ]
-    detail = "; ".join(f"{fault['where']}: {fault['message']}" for fault in faults)
-    return Problem(422, "Not valid", detail, SEE_API, more=(("errors", faults),))
+    )
+    detail = "; ".join(f"{fault.where}: {fault.message}" for fault in faults)
+    return Problem(422, "Not valid", detail, SEE_API, faults=faults)
 
 
 def _http_problem(error: HTTPException) -> Problem:
@@ -212,7 +252,7 @@ def _http_problem(error: HTTPException) -> Problem:
 
 
 def install_problem_responses(app: Starlette) -> None:
-    """Let the app answer every error as a problem."""
+    """Make the app reply to every error with a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
         return problem_response(problem_of(error), request.scope)
@@ -222,29 +262,29 @@ def install_problem_responses(app: Starlette) -> None:
 
 
 LAST_SEND_S = 2.0
-"""A client that does not read is not waited for any longer."""
+"""How long to wait for a client that does not read."""
 
 
 async def refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request with a problem, and with nothing else."""
+    """Reply to a request with a problem, and with nothing else."""
     await problem_response(problem, scope)(scope, receive, send)
 
 
 class WatchedReply:
-    """The answer to one request, watched on its way out."""
+    """The reply to one request, watched on its way out."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._is_stream = False
-        self._is_cut = False
+        self._is_ended_early = False
         self.has_begun = False
         self.has_ended = False
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the answer on; after a cut, nobody hears it."""
-        if self._is_cut:
+        """Pass a part of the reply on; after `end_with`, parts are dropped."""
+        if self._is_ended_early:
             return
         if message["type"] == "http.response.start":
             self.has_begun = True
@@ -255,13 +295,13 @@ class WatchedReply:
         await self._send(message)
 
     async def end_with(self, problem: Problem) -> None:
-        """End the answer now: with the problem where none has begun, with a last event where events are sent.
+        """End the reply now: with the problem if it has not begun, with a last event if it is a stream of events.
 
-        Anything else is left incomplete, so that nobody takes a part for the whole.
+        Any other reply is left incomplete, so that nobody takes a part of it for all of it.
         """
-        if self._is_cut or self.has_ended:
+        if self._is_ended_early or self.has_ended:
             return
-        self._is_cut = True
+        self._is_ended_early = True
         with anyio.move_on_after(LAST_SEND_S):
             if not self.has_begun:
                 await refuse(problem, self._scope, self._receive, self._send)
@@ -272,5 +312,5 @@ class WatchedReply:
 
 def _last_event(problem: Problem, path: str) -> bytes:
     if path.startswith("/v1/"):
-        return f"data: {json.dumps(openai_error(problem))}\n\ndata: [DONE]\n\n".encode()
-    return f"event: error\ndata: {json.dumps(problem.record())}\n\n".encode()
+        return f"data: {json.dumps(plain(openai_error(problem)))}\n\ndata: [DONE]\n\n".encode()
+    return f"event: error\ndata: {json.dumps(plain(problem.record()))}\n\n".encode()

@@ -1,9 +1,8 @@
-"""Pages shown before or instead of the desk's own: the login form, and errors in the reader's language."""
+"""Pages shown before or in place of others: the login form, and errors in the reader's language."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Protocol
 from urllib.parse import parse_qs, quote
@@ -24,38 +23,53 @@ from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import is_book_page, is_by_hand, is_for_people, is_from_own_page
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.guard.users import UserAuthenticator
-from kiwiresearch.web.problems import Problem, ProblemRenderer, log
+from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
 
 DOCUMENT_DESTINATIONS = frozenset({"document", "iframe", "frame"})
-"""What a browser says of a request whose answer somebody will look at."""
+"""What a browser sends as Sec-Fetch-Dest when a person will look at the reply."""
 
 FRAMED_POLICY = POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
 
-PYDANTIC_MESSAGES = (
-    ("required", re.compile(r"Field required")),
-    ("too_long", re.compile(r"String should have at most (?P<most>[0-9]+) characters?")),
-    ("too_short", re.compile(r"String should have at least (?P<least>[0-9]+) characters?")),
-    ("too_large", re.compile(r"Input should be less than or equal to (?P<most>[0-9.]+)")),
-    ("too_small", re.compile(r"Input should be greater than or equal to (?P<least>[0-9.]+)")),
-    ("too_many", re.compile(r"List should have at most (?P<most>[0-9]+) items? .*")),
-    ("no_number", re.compile(r"Input should be a (?:valid )?(?:integer|number|finite number)\b.*")),
-    ("no_choice", re.compile(r"Input should be (?P<choices>'.+)")),
-    ("not_so", re.compile(r"(?:String should match pattern|Input should be a valid) .*")),
-)
-"""What is wrong with a field, as pydantic words it, by the name under which the catalogue has it."""
+FAULT_KEYS = {
+    "missing": "required",
+    "string_too_long": "too_long",
+    "string_too_short": "too_short",
+    "less_than_equal": "too_large",
+    "greater_than_equal": "too_small",
+    "too_long": "too_many",
+    "int_type": "no_number",
+    "int_parsing": "no_number",
+    "int_from_float": "no_number",
+    "float_type": "no_number",
+    "float_parsing": "no_number",
+    "finite_number": "no_number",
+    "literal_error": "no_choice",
+    "enum": "no_choice",
+    "string_pattern_mismatch": "not_so",
+    "string_type": "not_so",
+    "list_type": "not_so",
+    "bool_type": "not_so",
+    "bool_parsing": "not_so",
+    "dict_type": "not_so",
+    "model_attributes_type": "not_so",
+}
+"""The key of the catalogue's sentence for each type of pydantic's errors; others are shown in English."""
+
+FAULT_VALUES = {"max_length": "most", "le": "most", "min_length": "least", "ge": "least", "expected": "choices"}
+"""What the catalogue calls the values in pydantic's `ctx`."""
 
 RUN_PATH = re.compile(r"/runs/[^/]+")
 RUN_PART_KINDS = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "bad-request"})
-"""Problems with a part of a run, whose other parts can be read."""
+"""Problems with one part of a run: its page links to the run."""
 
 FAMILY_PATH = re.compile(r"(?P<case>/family(?:/[0-9a-f]+(?=/))?)(?:/|$)")
-"""Addresses of families, and the case where they are of one."""
+"""Addresses of families, and their case if they have one."""
 MISSING_KINDS = frozenset({"not-found", "nothing-found"})
-"""Problems with what such an address names; a book or a page of one that is gone has words of its own."""
+"""Problems with what such an address names; missing books and pages have words of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class RequestFault:
+class ShownFault:
     """What is wrong with one field of a form or an address; words without a translation are English."""
 
     field: str
@@ -64,29 +78,29 @@ class RequestFault:
 
 
 def problem_renderer(pages: Pages) -> ProblemRenderer:
-    """Tells problems as pages where a person is to read them, and as JSON everywhere else."""
+    """Renders problems as pages for people, and as JSON for programs."""
 
-    def tell(problem: Problem, scope: Scope) -> Response:
+    def render(problem: Problem, scope: Scope) -> Response:
         if not wants_page(scope):
             return problem.response(scope["path"])
         try:
             return problem_page(pages, problem, Request(scope))
-        except Exception:  # whatever is wrong with our page, the reader hears what was wrong before
+        except Exception:  # a fault in our page must not hide the problem itself
             log.exception("A page that tells of a problem could not be drawn.")
             return problem.response(scope["path"])
 
-    return tell
+    return render
 
 
 def wants_page(scope: Scope) -> bool:
-    """Whether a browser opens a page of ours, or of a book, and no script of it asks."""
+    """Whether a browser opens a page of ours or of a book, and not a script within one."""
     headers = Headers(scope=scope)
     is_opened = headers.get("sec-fetch-dest", "document") in DOCUMENT_DESTINATIONS
     return is_for_people(scope) and is_opened and "text/html" in headers.get("accept", "")
 
 
 def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
-    """The problem as a page; in place of a page of a book it is one that fits into a frame."""
+    """The problem as a page; in place of a book's page, one that may be shown in a frame."""
     is_framed = is_book_page(request.scope)
     words = catalogue_for(request)
     family = FAMILY_PATH.match(request.url.path)
@@ -101,38 +115,33 @@ def problem_page(pages: Pages, problem: Problem, request: Request) -> Response:
         headers=headers,
         problem=problem,
         kind=problem_key(problem, words),
-        faults=list(_faults(problem, words)),
-        id=str(dict(problem.more).get("id", "")),
+        faults=[_shown_fault(fault, words) for fault in problem.faults],
+        id=problem.log_id,
         above="/family" if is_gone else family["case"] if family else _run_of(problem, request),
     )
 
 
 def _run_of(problem: Problem, request: Request) -> str:
-    """Where the run is in which something was not found, or could not be done; empty of other problems."""
+    """The address of the run that a problem is about a part of; empty for other problems."""
     run = RUN_PATH.match(request.url.path)
     return run[0] if run and run[0] != request.url.path and problem.kind in RUN_PART_KINDS else ""
 
 
-def _faults(problem: Problem, words: Catalogue) -> Iterator[RequestFault]:
-    rows = dict(problem.more).get("errors") or ()
-    for row in rows if isinstance(rows, list) else ():
-        steps = [step for step in row["where"].split(".")[1:] if not step.isdigit()]
-        field = words.named("problems.fields", steps[0]) if steps else ""
-        yield _fault(field, str(row["message"]), words)
-
-
-def _fault(field: str, message: str, words: Catalogue) -> RequestFault:
-    for name, form in PYDANTIC_MESSAGES:
-        if found := form.fullmatch(message):
-            return RequestFault(field, words(f"problems.faults.{name}", **found.groupdict()))
-    return RequestFault(field, message, is_english=True)
+def _shown_fault(fault: RequestFault, words: Catalogue) -> ShownFault:
+    steps = [step for step in fault.place[1:] if isinstance(step, str) and not step.isdigit()]
+    field = words.named("problems.fields", steps[0]) if steps else ""
+    key = FAULT_KEYS.get(fault.kind)
+    if key is None:
+        return ShownFault(field, fault.message, is_english=True)
+    values = {FAULT_VALUES[name]: str(value) for name, value in fault.values.items() if name in FAULT_VALUES}
+    return ShownFault(field, words(f"problems.faults.{key}", **values))
 
 
 NextPage = Annotated[str, Query(max_length=8_000)]
 
 
 class Authenticator(Protocol):
-    """Who knows the right token, or the tokens of all users."""
+    """Checks the server's token, or the tokens of its users."""
 
     def is_authenticated(self, scope: Scope) -> bool: ...
 
@@ -140,13 +149,13 @@ class Authenticator(Protocol):
 
 
 def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
-    """The form, and what becomes of it."""
+    """The login form, and what happens to what it sends."""
     routes = RoleRouter("reader", include_in_schema=False)
     has_users = isinstance(authenticator, UserAuthenticator)
 
     def form(request: Request, place: str, *, status: int = 200, onwards: str = "") -> Response:
-        told: dict[str, Any] = {"next": place, "is_wrong": status != 200, "onwards": onwards, "has_users": has_users}
-        return pages.show(request, "login.html", status=status, **told)
+        values: dict[str, Any] = {"next": place, "is_wrong": status != 200, "onwards": onwards, "has_users": has_users}
+        return pages.show(request, "login.html", status=status, **values)
 
     @routes.api_route(LOGIN, methods=["GET", "HEAD"])
     @allow("stranger")
@@ -154,10 +163,10 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         place = _safe_next(next)
         if authenticator.is_authenticated(request.scope):
             return redirect(place)
-        # Who follows a link of another site, or of a book, comes without the cookie: asked by our own page, the
-        # browser sends it.
-        is_led = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
-        onwards = f"{LOGIN}?again=true&next={quote(place, safe='')}" if is_led else ""
+        # A browser that follows a link from another site, or from a book, does not send the cookie. It does so when
+        # our own page asks again.
+        came_by_link = not again and not is_from_own_page(request.headers) and not is_by_hand(request.headers)
+        onwards = f"{LOGIN}?again=true&next={quote(place, safe='')}" if came_by_link else ""
         return form(request, place, onwards=onwards)
 
     @routes.post(LOGIN)
@@ -172,8 +181,7 @@ def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
         if isinstance(authenticator, UserAuthenticator):
             request.state.visitor = await run_in_threadpool(authenticator.by_cookie, cookie)
         answer = RedirectResponse(place, status_code=303)
-        is_https = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=is_https)
+        answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", secure=request.url.scheme == "https")
         return answer
 
     if isinstance(authenticator, UserAuthenticator):

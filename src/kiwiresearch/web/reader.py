@@ -131,7 +131,7 @@ VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
 """What a page says that is made for screens of any size: without it, phones show it as wide as a desk's, and tiny."""
 
 
-def router(room: ServerContext) -> APIRouter:
+def router(context: ServerContext) -> APIRouter:
     """Routes to the pages and files of all books on the shelf."""
     routes = RoleRouter("reader", tags=["read"])
 
@@ -149,20 +149,20 @@ def router(room: ServerContext) -> APIRouter:
         """Serve a page with the words asked for marked, or a file that a page shows."""
         spans = [_span(text) for text in mark]
         named = book.removesuffix(FRAMED_SUFFIX)
-        opened = open_at(room, named, path, is_marked=bool(spans or quote or claims))
+        opened = open_at(context, named, path, is_marked=bool(spans or quote or claims))
         base = str(request.scope.get("root_path", "")).rstrip("/")
         key = request.scope.get("state", {}).get("reading_key", "")
         root = f"{base}/read/{opened.book.id}{book[len(named) :]}{key}/"
         ref = opened.item.ref
         if opened.redirect is not None or named != opened.book.id or path != ref.path:
             return _moved(request, root, opened.redirect or Target(ref.path))
-        scripts = room.desk.settings.serve.scripts
+        scripts = context.desk.settings.serve.scripts
         if opened.entry is not None:
             is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
             view = DisplayOptions(root, spans, is_framed=is_framed, scripts=scripts)
             page = _RenderedPage(opened.book, opened.entry, base, catalogue_for(request))
             return page.response(view, quote, with_claims=claims)
-        return _file(room, opened, request, root, scripts=scripts)
+        return _file(context, opened, request, root, scripts=scripts)
 
     return routes
 
@@ -236,14 +236,14 @@ def _span(text: str) -> Extent:
     return Extent(int(found[1]), int(found[2]))
 
 
-def _file(room: ServerContext, opened: ReaderTarget, request: Request, root: str, *, scripts: bool) -> Response:
+def _file(context: ServerContext, opened: ReaderTarget, request: Request, root: str, *, scripts: bool) -> Response:
     item, archive = opened.item, opened.archive
     tag = etag(item, scripts=scripts)
     if tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=book_headers(scripts=scripts) | {"ETag": tag})
 
     def part(start: int, end: int) -> bytes:
-        with room.locked_finder():
+        with context.locked_finder():
             return archive.part(item.ref.path, start, end)
 
     content = Content(item.size, part)

@@ -1,12 +1,11 @@
-"""Routes of research: jobs and their progress, finished runs, their files and exports."""
+"""Routes of research: jobs and their progress, finished runs and their files."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query
@@ -17,9 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.claims.claim import ClaimType, claim_record
-from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.export.exporter import FORMATS
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
     MAX_ROWS,
@@ -33,8 +30,6 @@ from kiwiresearch.runs.run import ClaimFilter, Runs
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.bodies import MAX_PASSAGES, Name, Words
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.exports import TYPES, download_response, format_choice
-from kiwiresearch.web.desk.run_view import run_views
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import (
     MAX_BOOKS,
@@ -44,19 +39,18 @@ from kiwiresearch.web.job_requests import (
     RunClaimsReply,
     RunReply,
     RunsReply,
+    accepted,
     job_reply,
-    job_url,
     run_reply,
-    run_url,
 )
-from kiwiresearch.web.replies import Json, JsonRoute
+from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.streams import sse_event, sse_response
 from kiwiresearch.workspace.users import utc_now
 
 MAX_LISTED_ROWS = 1_000
 SANDBOX_POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 REPORT_POLICY = f"{SANDBOX_POLICY}; style-src 'unsafe-inline'; img-src data:"
-"""A report is made from books, whose content nobody vouches for: it shows itself, and can do nothing."""
+"""A report is made from books, whose content is not trusted: it may show itself, and do nothing else."""
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -86,30 +80,20 @@ LastEventId = Annotated[str, Header(alias="Last-Event-ID", description="Only wha
 Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
 
-def make_jobs(room: ServerContext) -> JobQueue:
+def make_jobs(context: ServerContext) -> JobQueue:
     """The jobs of a server, to be closed when it ends."""
-    shelf = room.shelf
+    shelf = context.shelf
     return JobQueue(
-        room.desk, shelf.current_books, now=utc_now, all_books=room.all_books, missing=shelf.currently_missing
+        context.desk, shelf.current_books, now=utc_now, all_books=context.all_books, missing=shelf.currently_missing
     )
 
 
-def router(room: ServerContext, jobs: JobQueue | None = None, *, closing: bool = False) -> APIRouter:
-    """Research and its runs; jobs are closed when the app ends where `closing` says so, or none are passed in."""
-    ours = jobs or make_jobs(room)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_: object) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            if jobs is None or closing:
-                await run_in_threadpool(ours.close)
-
-    routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute, lifespan=lifespan)
-    _add_jobs(routes, ours)
-    _add_steps(routes, ours)
-    _add_runs(routes, ours.runs)
+def router(jobs: JobQueue) -> APIRouter:
+    """Research and its runs."""
+    routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
+    _add_jobs(routes, jobs)
+    _add_steps(routes, jobs)
+    _add_runs(routes, jobs.runs)
     return routes
 
 
@@ -118,8 +102,7 @@ def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
     @allow("researcher", "research")
     def start(body: ResearchBody) -> Response:
         """Research a topic; the answer comes at once, and the work goes on beside it."""
-        job = job_requests.start_job(jobs, body.job_request())
-        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
+        return accepted(job_requests.start_job(jobs, body.job_request()))
 
     @routes.get("/research")
     def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> JobsReply:
@@ -139,7 +122,7 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
         """The steps of a run as it makes them, from the first that is remembered."""
         job_requests.job_for_visitor(jobs, job_id)
         place = event_position(last_event_id)
-        jobs.events_after(job_id, place)  # what is wrong with the request is told before the stream begins
+        jobs.events_after(job_id, place)  # an error in the request is reported before the stream begins
         return sse_response(_stream(jobs, job_id, place))
 
     @routes.post("/research/{job_id}/cancel", status_code=202)
@@ -152,7 +135,7 @@ def _add_steps(routes: APIRouter, jobs: JobQueue) -> None:
     @allow("researcher", "resume")
     def resume(job_id: JobId) -> Response:
         """Go on with a run that was cancelled or interrupted, or that failed; nothing is done twice."""
-        return Json(job_reply(job_requests.resume_job(jobs, job_id)), 202, {"Location": job_url(job_id)})
+        return accepted(job_requests.resume_job(jobs, job_id))
 
 
 def _add_runs(routes: APIRouter, runs: Runs) -> None:
@@ -188,18 +171,18 @@ def _add_runs(routes: APIRouter, runs: Runs) -> None:
         offset: Offset = 0,
     ) -> RunClaimsReply:
         """The claims of a run that fit, in the order of its pages."""
-        wish = ClaimFilter(type, page, hedged, min_confidence)
-        found = runs.claims(run_id, wish, limit=limit, offset=offset)
+        claim_filter = ClaimFilter(type, page, hedged, min_confidence)
+        found = runs.claims(run_id, claim_filter, limit=limit, offset=offset)
         claims = tuple(claim_record(claim) for claim in found.claims)
         return RunClaimsReply(run_id, found.total, offset, limit, claims)
 
 
 async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncGenerator[ServerSentEvent, None]:
-    """What a job tells, until it has ended; no thread waits meanwhile."""
+    """The events of a job until it has ended; no thread waits meanwhile."""
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def wake() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and its readers with it
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever read
             loop.call_soon_threadsafe(news.set)
 
     with jobs.listening(wake):
@@ -218,7 +201,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
 
 
 def _job_since(jobs: JobQueue, job_id: str, place: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate | None:
-    """What there is to see; None when the job was taken from us while it was watched."""
+    """What is new of a job; None if it was removed meanwhile."""
     try:
         return jobs.events_after(job_id, place)
     except KiwiError:
@@ -266,77 +249,20 @@ class BulkJobBody(BaseModel):
 JobBody = Annotated[AskJobBody | BulkJobBody, Body(discriminator="kind")]
 
 
-def job_router(room: ServerContext, jobs: JobQueue) -> APIRouter:  # noqa: ARG001 (as all routes of runs are made)
-    """Jobs that are no runs; they are listed, stopped and resumed as runs are."""
+def job_router(jobs: JobQueue) -> APIRouter:
+    """Jobs other than research; they are listed, stopped and resumed like it."""
     routes = RoleRouter("reader", prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
 
     @routes.post("", status_code=202, response_model=JobReply)
     @allow("researcher", "research")
     def add_job(body: JobBody) -> Response:
         """Put a batch of questions, or a whole book, in line."""
-        job = job_requests.start_job(jobs, body.job_request())
-        return Json(job_reply(job), 202, {"Location": job_url(job.id)})
+        return accepted(job_requests.start_job(jobs, body.job_request()))
 
     @routes.get("/{job_id}/answers", response_class=Response, responses=ANSWERS_DOC)
     def answers(job_id: JobId) -> Response:
         """The answers of a batch that is done; what somebody asked is for them, and for owners."""
         job_requests.job_for_visitor(jobs, job_id)
         return Response(jobs.answers(job_id), media_type="application/jsonl")
-
-    return routes
-
-
-FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
-EXPORT_DOC: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind.partition(";")[0]: {} for kind in TYPES.values()}, "description": "The file."}
-}
-
-
-@dataclass(frozen=True, slots=True)
-class FormatReply(Record):
-    """A format that a run can be had in."""
-
-    name: str
-    ending: str
-    """Of its file, such as `.epub`; several files come as one `.zip`."""
-    readers: str
-    """The programs that it is for."""
-    with_notes: bool
-    """Whether the notes on the run go along."""
-    url: str
-    """Where the run is had in this format."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormatsReply(Record):
-    """All formats of a run."""
-
-    run: str
-    formats: tuple[FormatReply, ...]
-
-
-def export_router(room: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Exporting; the runs stay as they are, and nothing is written on the server."""
-    routes = RoleRouter("reader", prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
-    runs = run_views(room, jobs)
-
-    @routes.get("")
-    def formats(run_id: RunId) -> FormatsReply:
-        """The formats that a run can be had in."""
-        place = f"{run_url(runs.get(run_id).id)}/export"
-        rows = [(name, format_choice(name), form.readers) for name, form in FORMATS.items()]
-        return FormatsReply(
-            run_id,
-            tuple(
-                FormatReply(name, choice.ending, readers, choice.with_notes, f"{place}/{name}")
-                for name, choice, readers in rows
-            ),
-        )
-
-    @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
-    @allow("reader", "export")
-    def file(run_id: RunId, form: FormatName) -> Response:
-        """A run in one format, made when it is asked for: the same run with the same notes gives the same bytes."""
-        return download_response(runs.get(run_id), form)
 
     return routes

@@ -55,42 +55,42 @@ BookFilter = Annotated[BookField, Query()]
 ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="Only claims of this type.")]
 
 
-def router(room: ServerContext) -> APIRouter:
+def router(context: ServerContext) -> APIRouter:
     """Everything that is read from the books without asking a question."""
     routes = RoleRouter("reader", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/search")
     def search(q: Q, *, limit: Limit = 10, focus: Focus = "", fast: Fast = False, book: BookFilter = "") -> SearchReply:
         """Find pages, best first; each score says what it is made of."""
-        return _search_reply(room, q, SearchOptions(limit=limit, fast=fast, focus=focus), book)
+        return _search_reply(context, q, SearchOptions(limit=limit, fast=fast, focus=focus), book)
 
     @routes.get("/suggest")
     def suggest(q: TypedText, limit: SuggestionLimit = 10, book: BookFilter = "") -> SuggestReply:
         """Complete a title as it is typed."""
-        return SuggestReply(q, _suggestions(room, q, limit, book))
+        return SuggestReply(q, _suggestions(context, q, limit, book))
 
     @routes.get("/books")
     def books() -> BooksReply:
         """List the books on the shelf."""
-        with room.locked_finder():
-            rows = book_statuses(room.desk, room.shelf)
-        return BooksReply(room.shelf.is_sample, tuple(_book_record(room, row) for row in rows))
+        with context.locked_finder():
+            rows = book_statuses(context.desk, context.shelf)
+        return BooksReply(context.shelf.is_sample, tuple(_book_record(context, row) for row in rows))
 
     @routes.get("/page")
     def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageReply:
         """Read a page: its text, sections, facts, links and signals."""
-        _, found = _read_page(room, title, path, book)
+        _, found = _read_page(context, title, path, book)
         chosen = _sections(found, section)
         anchor = chosen[0].anchor if chosen else ""
-        return PageReply(**(page_record(found, only=chosen) | {"url": room.page_url(found.ref, anchor=anchor)}))
+        return PageReply(**(page_record(found, only=chosen) | {"url": context.page_url(found.ref, anchor=anchor)}))
 
     @routes.get("/claims")
     def claims_of_a_page(
         title: Title = "", path: Path = "", book: BookFilter = "", kind: ClaimTypeFilter = None
     ) -> ClaimsReply:
         """Show what a page claims, with types, hedges and the words that say so."""
-        place, found = _read_page(room, title, path, book)
-        return _claims_reply(claims_of_page(found, place.book.book.name), kind, room.page_url(found.ref))
+        place, found = _read_page(context, title, path, book)
+        return _claims_reply(claims_of_page(found, place.book.book.name), kind, context.page_url(found.ref))
 
     @routes.post("/claims")
     def claims_of_a_text(body: ClaimsBody, kind: ClaimTypeFilter = None) -> ClaimsReply:
@@ -114,11 +114,11 @@ def run_search(finder: Finder, words: str, wish: SearchOptions, book: str) -> Fi
     return finder.search_reachable_hosts(in_those)
 
 
-def _search_reply(room: ServerContext, words: str, wish: SearchOptions, book: str) -> SearchReply:
-    with room.locked_finder() as finder:
+def _search_reply(context: ServerContext, words: str, wish: SearchOptions, book: str) -> SearchReply:
+    with context.locked_finder() as finder:
         found = run_search(finder, words, wish, book)
         record = search_record(found, finder)
-    hits, senses = (tuple(room.page_url(one.ref) for one in rows) for rows in (found.hits, found.senses))
+    hits, senses = (tuple(context.page_url(one.ref) for one in rows) for rows in (found.hits, found.senses))
     return extend(
         SearchReply,
         record,
@@ -127,11 +127,11 @@ def _search_reply(room: ServerContext, words: str, wish: SearchOptions, book: st
     )
 
 
-def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
+def _suggestions(context: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
     """Titles that begin so, then the books' own suggestions; a book's best comes before any book's second."""
     if not has_words(words):
         return ()
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         offered = finder.with_reachable_hosts(
             lambda: [
                 (place, one.book, match)
@@ -140,7 +140,7 @@ def _suggestions(room: ServerContext, words: str, limit: int, book: str) -> tupl
             ]
         )
     offered.sort(key=lambda row: row[0])
-    return tuple(_suggestion(room, book, match) for _, book, match in offered[:limit])
+    return tuple(_suggestion(context, book, match) for _, book, match in offered[:limit])
 
 
 def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
@@ -152,20 +152,20 @@ def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
     return list(reversed(unique.values()))[:limit]
 
 
-def _suggestion(room: ServerContext, book: Book, match: Match) -> SuggestionReply:
+def _suggestion(context: ServerContext, book: Book, match: Match) -> SuggestionReply:
     ref = EntryRef(book.id, match.path)
     return SuggestionReply(
-        match.title, match.alias, book.name, ref.book, book.title or book.name, ref.path, room.page_url(ref)
+        match.title, match.alias, book.name, ref.book, book.title or book.name, ref.path, context.page_url(ref)
     )
 
 
-def _book_record(room: ServerContext, row: BookStatus) -> BookRecord:
+def _book_record(context: ServerContext, row: BookStatus) -> BookRecord:
     """What a client may know of a book: not where its file is."""
-    url = room.page_url(EntryRef(row.book.id, "")) if row.book else None
+    url = context.page_url(EntryRef(row.book.id, "")) if row.book else None
     return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
 
-def _read_page(room: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
+def _read_page(context: ServerContext, title: str, path: str, book: str) -> tuple[PageLocation, PageDoc]:
     if bool(title.strip()) == bool(path.strip()):
         raise BadUsage("Name one page.", remedy="Give either its title or its path.")
 
@@ -173,7 +173,7 @@ def _read_page(room: ServerContext, title: str, path: str, book: str) -> tuple[P
         place = page_named(finder, title, book) if title.strip() else page_at(finder, path, book)
         return place, place.read()
 
-    with room.locked_finder() as finder:
+    with context.locked_finder() as finder:
         return finder.with_reachable_hosts(found)
 
 
@@ -222,7 +222,7 @@ class ExternalResult(Record):
     snippet: str
 
 
-def external_router(room: ServerContext) -> APIRouter:
+def external_router(context: ServerContext) -> APIRouter:
     """Searches for programs that were made for other engines."""
     routes = RoleRouter("reader", tags=["outside search"], route_class=JsonRoute)
 
@@ -231,20 +231,20 @@ def external_router(room: ServerContext) -> APIRouter:
         """Search as SearXNG does; further parameters of SearXNG are accepted and have no effect."""
         if form != "json":
             raise HTTPException(403, "Only format=json is given here.")
-        return Json(_searxng(room, q, pageno))
+        return Json(_searxng(context, q, pageno))
 
     @routes.post("/owui/search")
     def external(body: ExternalSearch) -> list[ExternalResult]:
         """Search as Open WebUI asks an external engine."""
-        with room.locked_finder() as finder:
+        with context.locked_finder() as finder:
             hits = finder.find(body.query, SearchOptions(limit=min(body.count, MAX_RESULTS))).hits
-        return [ExternalResult(room.page_url(hit.ref), hit.title, hit.snippet) for hit in hits]
+        return [ExternalResult(context.page_url(hit.ref), hit.title, hit.snippet) for hit in hits]
 
     return routes
 
 
-def _searxng(room: ServerContext, query: str, number: int) -> dict[str, Any]:
-    with room.locked_finder() as finder:
+def _searxng(context: ServerContext, query: str, number: int) -> dict[str, Any]:
+    with context.locked_finder() as finder:
         found = finder.find(query, SearchOptions(limit=PAGE * min(number, MAX_PAGES)))
         names = {book: finder.book_name(book) for book in {hit.ref.book for hit in found.hits}}
     hits = list(enumerate(found.hits, start=1))[PAGE * (number - 1) : PAGE * number]
@@ -253,7 +253,7 @@ def _searxng(room: ServerContext, query: str, number: int) -> dict[str, Any]:
         "number_of_results": len(found.hits),
         "results": [
             {
-                "url": room.page_url(hit.ref),
+                "url": context.page_url(hit.ref),
                 "title": hit.title,
                 "content": hit.snippet,
                 "engine": names[hit.ref.book],

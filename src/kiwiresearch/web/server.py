@@ -51,7 +51,7 @@ NOT_HTTP = Problem(400, "Not HTTP", "This is no request that can be understood."
 class HttpProtocol(H11Protocol):
     """uvicorn's protocol, less patient: a request must have begun soon after its first byte."""
 
-    patience_s = HEAD_TIMEOUT_S
+    timeout_s = HEAD_TIMEOUT_S
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -89,7 +89,7 @@ class HttpProtocol(H11Protocol):
         if not self._is_idle:
             self._stop_watching()
         elif self._waiting is None:
-            self._waiting = self.loop.call_later(self.patience_s, self._give_up)
+            self._waiting = self.loop.call_later(self.timeout_s, self._give_up)
 
     def _stop_watching(self) -> None:
         if self._waiting is not None:
@@ -113,7 +113,7 @@ Mounts = Callable[[ServerContext, JobQueue], Mapping[str, Starlette]]
 LOOPBACK = ("127.0.0.1", "::1")
 
 
-def no_mounts(_room: ServerContext, _jobs: JobQueue) -> Mapping[str, Starlette]:
+def no_mounts(_context: ServerContext, _jobs: JobQueue) -> Mapping[str, Starlette]:
     return {}
 
 
@@ -180,7 +180,7 @@ def public_url(serve: ServeSettings, port: int) -> str:
 
 
 def serve(
-    desk: Workspace,
+    workspace: Workspace,
     shelf: Shelf,
     *,
     all_books: bool = False,
@@ -193,16 +193,16 @@ def serve(
     `mounts` gives apps of others that work with the same room and jobs;
     `listening` hears the address once the server answers there.
     """
-    settings = desk.settings.serve
+    settings = workspace.settings.serve
     check_serve_settings(settings)
-    check_owners(desk)
+    check_owners(workspace)
     with listen(settings.host, settings.port) as door:
         url = public_url(settings, door.getsockname()[1])
-        room = ServerContext(desk, shelf, all_books=all_books, public_url=url)
-        jobs = make_jobs(room)
+        context = ServerContext(workspace, shelf, all_books=all_books, public_url=url)
+        jobs = make_jobs(context)
         ending = Shutdown(grace_s=grace_s)
-        app = make_app(room, jobs=jobs, mounts=mounts(room, jobs), ending=ending)
-        presence = add_peer_endpoint(app, desk, shelf, door.getsockname()[1])
+        app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), ending=ending)
+        presence = add_peer_endpoint(app, workspace, shelf, door.getsockname()[1])
 
         def begun() -> None:
             listening(url)
@@ -220,7 +220,7 @@ def serve(
         server.run([door])
     if presence:
         presence.close()
-    _close(room, server.exit_code)
+    _close(context, server.exit_code)
     return server.exit_code
 
 
@@ -285,9 +285,9 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _close(room: ServerContext, exit_code: int) -> None:
+def _close(context: ServerContext, exit_code: int) -> None:
     """Close the books; if a thread is still at work in them, or anywhere, the process does not wait for it."""
-    closing = threading.Thread(target=room.close, daemon=True)
+    closing = threading.Thread(target=context.close, daemon=True)
     closing.start()
     closing.join(CLOSE_TIMEOUT_S)
     others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.daemon]
@@ -304,6 +304,6 @@ def exit_now(exit_code: int) -> None:
     os._exit(exit_code)
 
 
-def with_options(desk: Workspace, values: Mapping[str, tuple[str, object]]) -> Workspace:
+def with_options(workspace: Workspace, values: Mapping[str, tuple[str, object]]) -> Workspace:
     """The desk with some of its settings changed; each value comes with the name the user gave it under."""
-    return replace(desk, settings=with_values(desk.settings, values))
+    return replace(workspace, settings=with_values(workspace.settings, values))

@@ -1,4 +1,4 @@
-"""Plain generators streamed to clients: a thread of its own does the work, the loop only passes it on."""
+"""Generators streamed to clients: each runs in a thread of its own, and the event loop only passes items on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-from collections.abc import AsyncGenerator, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -19,10 +19,10 @@ from kiwiresearch.ids import canonical_json
 T = TypeVar("T")
 
 MAX_AHEAD = 16
-"""How many items a generator may be ahead of its reader, so that a slow client holds little memory."""
+"""How many items a generator may be ahead of its reader, so that a slow client costs little memory."""
 
 PING_S = 15
-"""How often a silent stream says that it is alive, for proxies that close silent connections."""
+"""How often a silent stream sends a comment, for proxies that close silent connections."""
 
 LINE_END = "\n"
 
@@ -34,7 +34,7 @@ def sse_event(name: str | None, data: object, event_id: str | None = None) -> Se
 
 
 def sse_response(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceResponse:
-    """A stream that no proxy keeps back and no cache keeps."""
+    """A stream that no proxy buffers and no cache stores."""
     return EventSourceResponse(
         events,
         headers={"Cache-Control": "no-cache"},
@@ -44,18 +44,43 @@ def sse_response(events: AsyncGenerator[ServerSentEvent, None]) -> EventSourceRe
     )
 
 
-class StreamSlots:
-    """How many streams may be at work at once.
+async def stream_response(
+    items: Generator[T, None, None],
+    as_event: Callable[[T], ServerSentEvent],
+    as_error: Callable[[Exception], ServerSentEvent],
+    last: ServerSentEvent | None = None,
+) -> EventSourceResponse:
+    """A reply that streams the items of a generator as events, and `last` when it ends, however it ends."""
+    flow = stream_in_thread(items)
+    # Awaited before the reply begins, so that an error until then still has a status of its own.
+    first = await anext(flow)
 
-    Those count whose reader has left and that have not noticed yet: a client that comes and goes
-    must not leave more and more threads behind.
+    async def events() -> AsyncGenerator[ServerSentEvent, None]:
+        async with contextlib.aclosing(flow):
+            try:
+                yield as_event(first)
+                async for item in flow:
+                    yield as_event(item)
+            except Exception as problem:  # the status is sent already
+                yield as_error(problem)
+            if last is not None:
+                yield last
+
+    return sse_response(events())
+
+
+class StreamSlots:
+    """Limits how many streams are worked on at once.
+
+    A stream whose reader has left counts until its thread has noticed: a client that comes and goes
+    must not leave more and more threads running.
     """
 
     def __init__(self, count: int) -> None:
         self._free = threading.BoundedSemaphore(count)
 
     def occupy(self, events: Iterator[T]) -> Generator[T, None, None]:
-        """The same events, in a slot from the first to the last; 503 if none is free."""
+        """The same events, holding a slot from the first to the last; 503 if none is free."""
         if not self._free.acquire(blocking=False):
             raise HTTPException(503, "All hands are busy. Ask again in a moment.", headers={"Retry-After": "2"})
         try:
@@ -65,33 +90,33 @@ class StreamSlots:
 
 
 async def stream_in_thread(events: Generator[T, None, None]) -> AsyncGenerator[T, None]:
-    """What a generator gives, worked out in one thread; when the reader leaves, it is closed there."""
-    line: _ThreadQueue[T] = _ThreadQueue()
+    """The items of a generator that runs in one thread; when the reader leaves, it is closed there."""
+    queue: _ThreadQueue[T] = _ThreadQueue()
     work = contextvars.copy_context().run  # links in the answer lead to the address of this request
-    threading.Thread(target=work, args=(line.work, events), name="stream", daemon=True).start()
+    threading.Thread(target=work, args=(queue.work, events), name="stream", daemon=True).start()
     try:
-        while not isinstance(item := await line.take(), _End):
+        while not isinstance(item := await queue.take(), _End):
             yield item
         if item.problem is not None:
             raise item.problem
     finally:
-        line.leave()
+        queue.leave()
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """Behind the last item: what went wrong, if anything did."""
+    """Follows the last item: what went wrong, if anything did."""
 
     problem: BaseException | None = None
 
 
 class _ThreadQueue(Generic[T]):
-    """From the thread that works to the loop that reads."""
+    """Hands items from the thread that makes them to the event loop that reads them."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[T | _End] = asyncio.Queue()
-        self._room = threading.Semaphore(MAX_AHEAD)
+        self._free = threading.Semaphore(MAX_AHEAD)
         self._is_left = False
 
     def work(self, events: Generator[T, None, None]) -> None:
@@ -99,24 +124,24 @@ class _ThreadQueue(Generic[T]):
         try:
             with contextlib.closing(events):
                 for item in events:
-                    self._room.acquire()
+                    self._free.acquire()
                     if self._is_left:
                         break
                     self._pass_on(item)
-        except BaseException as problem:  # it is raised again where somebody reads
+        except BaseException as problem:  # raised again in the loop that reads
             end = _End(problem)
         self._pass_on(end)
 
     async def take(self) -> T | _End:
         item = await self._arrived.get()
-        self._room.release()
+        self._free.release()
         return item
 
     def leave(self) -> None:
-        """Nobody reads any more: a thread that waits for room goes on, sees it and ends."""
+        """Nobody reads any more: wake the thread if it waits for a free place, so that it sees this and ends."""
         self._is_left = True
-        self._room.release()
+        self._free.release()
 
     def _pass_on(self, item: T | _End) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and its readers with it
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever read
             self._loop.call_soon_threadsafe(self._arrived.put_nowait, item)

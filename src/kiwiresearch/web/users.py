@@ -98,7 +98,7 @@ ActionFilter = Annotated[
 ]
 
 
-def router(room: ServerContext, house: Accounts) -> APIRouter:
+def router(context: ServerContext, accounts: Accounts) -> APIRouter:
     """Users, tokens and audit for owners; for everybody, who they are and what is hidden from them."""
     routes = RoleRouter("reader", prefix="/api", tags=["people"], route_class=JsonRoute)
 
@@ -111,42 +111,42 @@ def router(room: ServerContext, house: Accounts) -> APIRouter:
     @routes.get("/profile")
     def profile() -> PolicySummary:
         """Tell what is hidden here, and by whom."""
-        policy = room.desk.settings.policy
-        return policy_summary(policy, room.desk.shelf_file.books(), with_titles=current_visitor().may("owner"))
+        policy = context.desk.settings.policy
+        return policy_summary(policy, context.desk.shelf_file.books(), with_titles=current_visitor().may("owner"))
 
-    _add_users(routes, house)
-    _add_tokens(routes, house)
-    _add_audit(routes, house)
+    _add_users(routes, accounts)
+    _add_tokens(routes, accounts)
+    _add_audit(routes, accounts)
     return routes
 
 
-def _add_users(routes: APIRouter, house: Accounts) -> None:
+def _add_users(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/users")
     @allow("owner")
     def users(request: Request) -> UsersReply:
         """List all users and their tokens."""
-        register = house.require_users(request)
+        register = accounts.require_users(request)
         return UsersReply(tuple(register.with_tokens(one) for one in register.all()))
 
     @routes.post("/users", status_code=201)
     @allow("owner")
     def add(request: Request, body: NewUser) -> UserTokens:
         """Make a user, who needs a token to come in."""
-        register = house.require_users(request)
+        register = accounts.require_users(request)
         return register.with_tokens(register.add(body.name, body.role))
 
     @routes.get("/users/{name}")
     @allow("owner")
     def user(request: Request, name: UserName) -> UserTokens:
         """Tell of one user."""
-        register = house.require_users(request)
+        register = accounts.require_users(request)
         return register.with_tokens(register.get(name))
 
     @routes.put("/users/{name}")
     @allow("owner")
     def change(request: Request, name: UserName, body: UserChange) -> UserTokens:
         """Change the role or the limits of a user; it counts from the next request on."""
-        register = house.require_users(request)
+        register = accounts.require_users(request)
         register.change(name, body.role, body.limits)
         return register.with_tokens(register.get(name))
 
@@ -154,27 +154,27 @@ def _add_users(routes: APIRouter, house: Accounts) -> None:
     @allow("owner")
     def remove(request: Request, name: UserName) -> Response:
         """Remove a user, who is out at once; runs and notes stay."""
-        house.require_users(request).remove(name)
+        accounts.require_users(request).remove(name)
         return Response(status_code=204)
 
 
-def _add_tokens(routes: APIRouter, house: Accounts) -> None:
+def _add_tokens(routes: APIRouter, accounts: Accounts) -> None:
     @routes.post("/users/{name}/tokens", status_code=201)
     @allow("owner")
     def new_token(request: Request, name: UserName, body: NewLabel) -> NewTokenReply:
         """Make a token for a user; it is told this once."""
-        token = house.require_users(request).new_token(name, body.label)
+        token = accounts.require_users(request).new_token(name, body.label)
         return NewTokenReply(token.id, token.text)
 
     @routes.delete("/users/{name}/tokens/{token_id}", status_code=204, response_class=Response)
     @allow("owner")
     def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
         """Take a token back: whoever is in with it is out at once."""
-        house.require_users(request).revoke(name, token_id)
+        accounts.require_users(request).revoke(name, token_id)
         return Response(status_code=204)
 
 
-def _add_audit(routes: APIRouter, house: Accounts) -> None:
+def _add_audit(routes: APIRouter, accounts: Accounts) -> None:
     @routes.get("/audit")
     @allow("owner", "audit")
     def audit(
@@ -186,7 +186,7 @@ def _add_audit(routes: APIRouter, house: Accounts) -> None:
     ) -> AuditReply:
         """Tell who did what, the newest first."""
         begin = utc_moment(since)
-        rows = house.require_audit().rows(
+        rows = accounts.require_audit().rows(
             limit=limit, user=user, action=action, since=begin, before=before, newest_first=True
         )
         last = rows[-1].seq if len(rows) == limit else None
@@ -196,4 +196,4 @@ def _add_audit(routes: APIRouter, house: Accounts) -> None:
     @allow("owner", "audit")
     def check(head: Head = "") -> AuditProof:
         """Prove that no row of the audit was changed, taken out or put in, and none up to `head` written anew."""
-        return house.require_audit().prove(head.strip())
+        return accounts.require_audit().prove(head.strip())

@@ -18,7 +18,8 @@ from kiwiresearch.export.exporter import FORMATS, export
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
-from kiwiresearch.web.desk.exports import GROUPS, TYPES, WITH_NOTES, content_disposition
+from kiwiresearch.web.desk.exports import GROUPS
+from kiwiresearch.web.exports import TYPES, WITH_NOTES, content_disposition
 
 KEPT = {
     "markdown": ("bronze-age-collapse.md", "text/markdown; charset=utf-8"),

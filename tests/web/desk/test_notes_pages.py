@@ -14,8 +14,8 @@ from tests.web.desk.conftest import ARun
 
 from kiwiresearch.runs.note_file import LOCK, NOTES
 from kiwiresearch.runs.notes import MAX_REASON, Notes, read_notes
-from kiwiresearch.web.desk.notes import claim_target, page_target
-from kiwiresearch.web.desk.run_view import RunView, RunViews
+from kiwiresearch.web.notes import claim_target, page_target
+from kiwiresearch.web.run_view import RunView, RunViews
 
 OURS = {"sec-fetch-site": "same-origin"}
 

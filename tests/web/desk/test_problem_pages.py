@@ -20,7 +20,7 @@ from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard import identity, limits, requests
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem, problem_of
-from kiwiresearch.web.public_pages import PYDANTIC_MESSAGES
+from kiwiresearch.web.public_pages import FAULT_KEYS
 from kiwiresearch.workspace.settings import ServeSettings
 
 JSON_TYPE = "application/problem+json"
@@ -226,7 +226,7 @@ def test_every_problem_has_words_of_its_own(language: str) -> None:
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.title")] == []
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.text")] == []
     assert [kind for kind in sorted(kinds) if not words.has(f"problems.kinds.{kind}.do")] == []
-    assert [name for name, _ in PYDANTIC_MESSAGES if not words.has(f"problems.faults.{name}")] == []
+    assert [name for name in FAULT_KEYS.values() if not words.has(f"problems.faults.{name}")] == []
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from tests.web.desk.conftest import TOPIC, ARun
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.web.desk.run_view import RunView, RunViews
+from kiwiresearch.web.run_view import RunView, RunViews
 from kiwiresearch.workspace.file_cache import RecentFiles
 
 

@@ -17,10 +17,11 @@ from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.notes import claim_target, notes_for
+from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
-from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.notes import claim_target
+from kiwiresearch.web.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]

@@ -11,39 +11,16 @@ from starlette.responses import Response
 from kiwiresearch.diff.run_comparison import (
     DIFFERENCE_KINDS,
     Comparison,
-    compare_runs,
     difference_counts,
     differences,
 )
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
+from kiwiresearch.web.comparisons import ComparisonCache
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.workspace.file_cache import FileStamp, RecentCache, file_stamp
-
-MAX_COMPARISONS = 4
-
-Stamps = tuple[tuple[str, ...], tuple[FileStamp, ...]]
-
-
-class ComparisonCache:
-    """The comparisons that were asked for last."""
-
-    def __init__(self) -> None:
-        self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
-
-    def get(self, old: RunView, new: RunView) -> Comparison:
-        """What became of the old run's claims in the new one."""
-        return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
-
-
-def _stamps(*runs: RunView) -> Stamps:
-    files = [run.path / name for run in runs for name in (MANIFEST, CLAIMS, BRIEF)]
-    return tuple(run.id for run in runs), tuple(file_stamp(file.stat()) for file in files if file.exists())
-
+from kiwiresearch.web.run_view import RunView, RunViews, run_views
 
 ON_A_PAGE = 25
 MAX_PAGES = 100_000

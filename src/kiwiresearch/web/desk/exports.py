@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Annotated
-from urllib.parse import quote as percent
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from kiwiresearch.export.exporter import FORMATS, make_files
-from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.exports import FormatChoice, download_response, format_choice
 from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.web.run_view import RunViews, run_views
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "read": ("html", "epub", "markdown"),
@@ -29,41 +23,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """What the formats are for, by the names under which the catalogue has their words; each is in one group."""
 
-WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
-
-TYPES = {
-    ".bib": "application/x-bibtex; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".epub": "application/epub+zip",
-    ".gexf": "application/gexf+xml",
-    ".graphml": "application/graphml+xml",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/vnd.citationstyles.csl+json",
-    ".md": "text/markdown; charset=utf-8",
-    ".ris": "application/x-research-info-systems; charset=utf-8",
-    ".xml": "application/xml",
-    ".zim": "application/x-zim",
-    ".zip": "application/zip",
-}
-# What is in the file comes from books: it may be kept, and not be shown as a page of this server.
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
-WHOLE_RUN = "brief"
-
 RunId = Annotated[str, Path(max_length=255)]
 FormatName = Annotated[str, Path(max_length=40)]
-
-
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
-    """A format as the page offers it."""
-
-    name: str
-    ending: str
-    with_notes: bool
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
@@ -87,40 +48,3 @@ def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, l
     @allow("reader", "export")
     def download(run_id: RunId, form: FormatName) -> Response:
         return download_response(runs.get(run_id), form)
-
-
-def download_response(run: RunView, form: str) -> Response:
-    """A run in a format, as a file that a browser or a program keeps."""
-    file = _one_file(form, run.topic, make_files(run.path, form))
-    kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
-    return Response(
-        file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind
-    )
-
-
-def format_choice(name: str) -> FormatChoice:
-    """How a format is offered."""
-    form = FORMATS[name]
-    several = form.is_folder or len(form.names) > 1
-    ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
-    return FormatChoice(name, ending, name in WITH_NOTES)
-
-
-def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
-    """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
-    name = folder_name(topic)
-    if len(files) == 1 and not FORMATS[form].is_folder:
-        place = PurePosixPath(files[0].name)
-        what = "" if place.stem == WHOLE_RUN else f"-{place.stem}"
-        return ExportedFile(f"{name}{what}{place.suffix}", files[0].content)
-    if FORMATS[form].is_folder:
-        folder = safe_name(topic)
-        files = tuple(ExportedFile(f"{folder}/{file.name}", file.content) for file in files)
-    return ExportedFile(f"{name}-{form}.zip", zip_files(files))
-
-
-def content_disposition(name: str) -> str:
-    """The header that names a file, in letters that every browser reads, and in its own."""
-    stem, dot, ending = name.rpartition(".")
-    plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
-    return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"

@@ -12,6 +12,7 @@ from kiwiresearch.cases import records as told
 from kiwiresearch.cases.review import merges_record
 from kiwiresearch.cases.sources import set_plugin, source_records
 from kiwiresearch.codec import plain
+from kiwiresearch.errors import without_paths
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.kin.report.labels import FIELD_LABELS
 from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
@@ -23,7 +24,6 @@ from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_p
 from kiwiresearch.web.family_files import AuditHead, proof_record
 from kiwiresearch.web.guard.roles import allow
 from kiwiresearch.web.job_requests import start_job
-from kiwiresearch.web.problems import without_paths
 
 ROWS_A_PAGE = 100
 MAX_STEPS = 1_000_000

@@ -23,10 +23,10 @@ from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import Pages, list_address, list_page
-from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import NotInRun
+from kiwiresearch.web.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_LINKS = 4_000

@@ -9,57 +9,23 @@ from typing import Annotated, cast
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NoteChanged
-from kiwiresearch.ids import BookId
+from kiwiresearch.errors import CannotWrite, KiwiError, NoteChanged
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.notes import (
     MAX_REASON,
     MAX_TARGET,
-    MAX_WORDS,
     VERDICTS,
-    WHOLE_RUN,
     Note,
     NoteOpinion,
     NoteProblem,
-    NoteTarget,
-    TargetKind,
     Verdict,
-    add_note,
-    change_note,
     opinion_problem,
-    set_gone,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
-from kiwiresearch.web.desk.run_view import RunView, run_views
-from kiwiresearch.web.guard.identity import current_visitor, require_own
 from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.workspace.users import utc_now
-from kiwiresearch.zim.archive import EntryRef
-
-PAGE_SCHEME = "zim://"
-
-
-@dataclass(frozen=True, slots=True)
-class NotesTarget:
-    """What notes are about, with the words that readers know it by."""
-
-    kind: TargetKind
-    id: str
-    words: str
-    language: str = ""
-    url: str = ""
-    """Where it is read; empty if that is not on this server."""
-
-    @property
-    def target(self) -> NoteTarget:
-        return NoteTarget(self.kind, self.id)
-
-    @property
-    def key(self) -> str:
-        """A name that no other target of the run has, for what a browser keeps."""
-        return f"{self.kind} {self.id}"
+from kiwiresearch.web.notes import NotesTarget, named_target, rewrite_note, run_target, set_removed, write_note
+from kiwiresearch.web.run_view import RunView, run_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,76 +86,12 @@ def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
     return TargetNotes(found.notes_on(target.target), gone)
 
 
-def claim_target(run: RunView, claim: Claim) -> NotesTarget:
-    language = run.language_of(claim.ref.book)
-    return NotesTarget("claim", claim.id, claim.text[:MAX_WORDS], language, run.claim_url(claim.id))
-
-
-def page_target(run: RunView, ref: EntryRef, title: str = "") -> NotesTarget:
-    words = (title or _title(run, ref))[:MAX_WORDS]
-    return NotesTarget("page", str(ref), words, run.language_of(ref.book), run.page_url(ref))
-
-
-def run_target(run: RunView) -> NotesTarget:
-    return NotesTarget(WHOLE_RUN.kind, WHOLE_RUN.id, run.topic[:MAX_WORDS], url=run.url())
-
-
-def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
-    """What a form says its note is about; an error if the run knows nothing of it."""
-    if kind == "claim":
-        return claim_target(run, run.claim(target_id))
-    if kind == "page":
-        return page_target(run, _ref(run, target_id))
-    if kind == "run" and not target_id:
-        return run_target(run)
-    raise BadUsage("A note is about a claim, a page or the run itself.", remedy="Write it on one of these.")
-
-
 def target_of(run: RunView, note: Note) -> NotesTarget:
     """What a note is about; in the words of the note itself where the run no longer knows it."""
     try:
         return named_target(run, note.target.kind, note.target.id)
     except KiwiError:  # the run was changed since, or made again
         return NotesTarget(note.target.kind, note.target.id, note.about or note.target.id)
-
-
-def _ref(run: RunView, name: str) -> EntryRef:
-    book, _, path = name.removeprefix(PAGE_SCHEME).partition("/")
-    known = next((one.id for one in run.books if one.id == book), "")
-    if not known or not path or not name.startswith(PAGE_SCHEME):
-        raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
-    return EntryRef(BookId(known), path)
-
-
-def _title(run: RunView, ref: EntryRef) -> str:
-    for page in run.graph.pages:
-        if page.ref == str(ref):
-            return page.label
-    return ref.path
-
-
-def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
-    """A new note of the visitor."""
-    who, kept = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
-
-
-def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
-    """A note with another opinion, unless it has another version than the one that was `seen`."""
-    _need_own(run, note_id)
-    who, kept = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
-
-
-def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
-    """A note that is taken away, or brought back."""
-    _need_own(run, note_id)
-    return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
-
-
-def _need_own(run: RunView, note_id: str) -> None:
-    note = run.notes.get(note_id)
-    require_own(note.author, note.made)
 
 
 NOTES_PER_PAGE = 50

@@ -19,8 +19,8 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
-from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 TWO = 2
 MAX_COMPARED = 60

@@ -279,7 +279,6 @@ async def _whole_stream(
         except Exception as problem:  # the status is sent already: the reader hears of it here
             told = logged_problem(problem)
             data = {"detail": told.detail, "remedy": told.remedy}
-            for name, mark in told.more:
-                if name == "id":
-                    data |= {"id": mark, "told": words("problems.id", id=mark)}
+            if told.log_id:
+                data |= {"id": told.log_id, "told": words("problems.id", id=told.log_id)}
             yield sse_event("error", data)

@@ -18,13 +18,14 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.run import RunPage
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.notes import notes_for, page_target
+from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
 from kiwiresearch.web.desk.pages import Pages, local_address, redirect
-from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
+from kiwiresearch.web.run_view import RunView, RunViews, run_views
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.paths import near_titles, title_of_path
 

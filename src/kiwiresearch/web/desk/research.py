@@ -10,7 +10,7 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.errors import KiwiError
+from kiwiresearch.errors import KiwiError, without_paths
 from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest, UnreadableRequest
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage
@@ -25,13 +25,13 @@ from kiwiresearch.web.desk.research_form import (
     address_of_wish,
     check_form,
 )
-from kiwiresearch.web.desk.run_view import run_address, run_views
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import job_url
-from kiwiresearch.web.problems import Problem, problem_of, without_paths
+from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json
+from kiwiresearch.web.run_view import run_address, run_views
 
 MAX_SHOWN = 200
 """How many pages are shown, the latest; all of them stand in the finished run."""

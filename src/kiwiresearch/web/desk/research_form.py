@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.crawl.settings import STRATEGIES
-from kiwiresearch.jobs.job import ResearchRequest
+from kiwiresearch.jobs.job import SETTING_OF_OPTION, ResearchRequest
 from kiwiresearch.web.desk.shelf import BookChoice
 from kiwiresearch.web.job_requests import MAX_BOOKS, MAX_WORDS
 from kiwiresearch.workspace.setting_values import RANGES
@@ -20,7 +20,7 @@ from kiwiresearch.workspace.settings import Settings
 MAX_TYPED = 5_000
 """More than any field takes, so that what is too long comes back to who typed it."""
 
-NUMBERS = {"max_pages": "max_pages", "depth": "max_depth", "max_links": "max_links_per_page"}
+NUMBERS = {name: SETTING_OF_OPTION[name] for name in ("max_pages", "depth", "max_links")}
 """Fields with a whole number, and the settings that give their defaults and bounds."""
 
 LONGEST_NUMBER = 9

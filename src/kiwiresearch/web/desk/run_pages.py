@@ -20,9 +20,9 @@ from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
-from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.desk.timeline import when_in_english
 from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 PARTS = (

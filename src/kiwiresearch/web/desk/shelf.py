@@ -116,7 +116,7 @@ class DeskState:
 
     def books(self) -> tuple[ShelfBook, ...] | None:
         """The shelf; None while it is being opened, or somebody has the books for long."""
-        return self._books.latest(patience_s=TIMEOUT_S)
+        return self._books.latest(timeout_s=TIMEOUT_S)
 
     @property
     def has_model(self) -> bool:
@@ -126,7 +126,7 @@ class DeskState:
     def model(self) -> ModelInfo:
         if not self.has_model:
             return ModelInfo("none")
-        offered = self._models.latest(patience_s=TIMEOUT_S)
+        offered = self._models.latest(timeout_s=TIMEOUT_S)
         if isinstance(offered, tuple):
             return ModelInfo("answers", model_name(self._settings.model_name or next(iter(offered), "")))
         return ModelInfo("unknown" if offered is None else "silent")

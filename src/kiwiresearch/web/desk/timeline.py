@@ -19,8 +19,8 @@ from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import translated_date
 from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
-from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 MAX_YEARS = 20_000_000_000
 """Further back than anything was."""

@@ -23,7 +23,7 @@ from kiwiresearch.text.display import printable
 from kiwiresearch.web.bodies import has_words
 from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, require_role
 from kiwiresearch.web.guard.limits import client_of
-from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, is_upload
+from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, HttpLayer, is_upload
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.problems import Problem, log, problem_of, refuse
 from kiwiresearch.zim.policy import Policy
@@ -169,7 +169,7 @@ class AuditLog:
     counting: threading.Lock = field(default_factory=threading.Lock)
 
 
-class AuditRecorder:
+class AuditRecorder(HttpLayer):
     """Records the uses that routes have a name for, and refusals; what people asked only if the settings say so.
 
     It is written before the answer goes out, so nobody holds one that the audit does not know; only who waited too
@@ -177,14 +177,11 @@ class AuditRecorder:
     written is told to the log of the server: what was done is done.
     """
 
-    def __init__(self, app: ASGIApp, *, logbook: AuditLog) -> None:
-        self._app = app
-        self._logbook = logbook
+    def __init__(self, app: ASGIApp, *, audit_log: AuditLog) -> None:
+        super().__init__(app)
+        self._audit_log = audit_log
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
 
         async def note() -> None:
             if action := self._action(scope, heard):
@@ -211,7 +208,7 @@ class AuditRecorder:
         try:
             for tool in tools_in(body):
                 if tool == ASK:
-                    count_question(self._logbook, scope)
+                    count_question(self._audit_log, scope)
                 else:
                     require_role("researcher")
         except KiwiError as problem:
@@ -226,23 +223,23 @@ class AuditRecorder:
 
     def _note(self, scope: Scope, heard: _Exchange, action: str) -> None:
         """Write it down; a question counts from then on as written, and no longer as on its way."""
-        with self._logbook.counting:
+        with self._audit_log.counting:
             try:
                 self._write(scope, heard, action)
             except Exception:
                 log.exception("The audit could not be written.")
             finally:
-                self._logbook.open_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
+                self._audit_log.open_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
 
     def _write(self, scope: Scope, heard: _Exchange, action: str) -> None:
         who: Visitor | None = scope.get("state", {}).get("visitor")
         subject = subject_id(scope, action, heard.location)
-        if self._logbook.with_words:
+        if self._audit_log.with_words:
             subject = asked_words(scope, heard.body) or subject
         outcome = "refused" if heard.status in REFUSALS else "failed" if heard.status >= FAILED else DONE
         told = {"status": heard.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
-        name, at = who.name if who else "", self._logbook.now()
-        self._logbook.audit.add(at, name, client_of(scope), action, subject, outcome, told)
+        name, at = who.name if who else "", self._audit_log.now()
+        self._audit_log.audit.add(at, name, client_of(scope), action, subject, outcome, told)
 
 
 class _Exchange:
@@ -285,19 +282,19 @@ def _lacks_role(scope: Scope, who: Visitor | None) -> bool:
     return bool(template_of(scope)) and who is not None and role != "stranger" and not who.may(role)
 
 
-def count_question(logbook: AuditLog, scope: Scope) -> None:
+def count_question(audit_log: AuditLog, scope: Scope) -> None:
     """Refuse a question of a user who has asked all that a day allows; the audit has those that were answered."""
     who, most = current_visitor(), current_visitor().limits.questions_a_day
     if not (who.name and most):
         return
-    at = datetime.fromisoformat(logbook.now())
+    at = datetime.fromisoformat(audit_log.now())
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    with logbook.counting:
+    with audit_log.counting:
         since = max(day.isoformat(timespec="seconds"), who.since)  # who had that name before is somebody else
-        rows = logbook.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=most)
-        is_too_many = len(rows) + logbook.open_questions[who.name] >= most
+        rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=most)
+        is_too_many = len(rows) + audit_log.open_questions[who.name] >= most
         if not is_too_many:
-            logbook.open_questions[who.name] += 1
+            audit_log.open_questions[who.name] += 1
             scope["state"].setdefault(COUNTED, []).append(who.name)
     if is_too_many:
         left = day + timedelta(days=1) - at
@@ -308,9 +305,9 @@ def count_question(logbook: AuditLog, scope: Scope) -> None:
         )
 
 
-def note_profile(logbook: AuditLog, policy: Policy) -> None:
+def note_profile(audit_log: AuditLog, policy: Policy) -> None:
     """Note the policy that a server begins with, if it is another than the last."""
-    last = logbook.audit.rows(action=PROFILE, limit=1, newest_first=True)
+    last = audit_log.audit.rows(action=PROFILE, limit=1, newest_first=True)
     if (last[0].subject if last else "") != policy.fingerprint:
         told = {"name": policy.name, "rules": len(policy.hidden), "books": len(policy.books)}
-        logbook.audit.add(logbook.now(), "", "server", PROFILE, policy.fingerprint, "done", told)
+        audit_log.audit.add(audit_log.now(), "", "server", PROFILE, policy.fingerprint, "done", told)

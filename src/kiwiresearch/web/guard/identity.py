@@ -1,4 +1,4 @@
-"""Who asks: the visitor and their role, the server's one token, and who may see the living of a family."""
+"""Who sends a request: the visitor and role, the server's one token, and who may see the living of a family."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kiwiresearch.errors import BadSettings, NotAllowed
 from kiwiresearch.kin.privacy.redaction import MODES, Mode
 from kiwiresearch.network import is_loopback
 from kiwiresearch.store.users import ROLES, Role
-from kiwiresearch.web.guard.requests import is_for_people, is_from_own_page, is_page, is_same
+from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page, is_page, is_same
 from kiwiresearch.web.problems import Problem, Refused, refuse
 from kiwiresearch.workspace.setting_values import NO_LIMITS, UserLimits
 from kiwiresearch.workspace.settings import ServeSettings
@@ -35,24 +35,24 @@ ASK_AN_OWNER = "Ask an owner of this desk to do it, or to change your role."
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A user, and what that one may do; without a name it is whoever uses a desk that has no users."""
+    """A user and what they may do; without a name, anybody who uses a server that has no users."""
 
     name: str = ""
     role: Role = "owner"
     limits: UserLimits = NO_LIMITS
     reading_key: str = ""
-    """Stands in addresses of pages of books, and lets read them and nothing else."""
+    """Part of the addresses of books' pages: it allows reading them, and nothing else."""
     since: str = ""
-    """When this user was made: another of the same name is somebody else."""
+    """When this user was added: an earlier user of the same name was somebody else."""
 
     def may(self, role: Role) -> bool:
-        """Whether what this role may do, this user may do too."""
+        """Whether this user may do what the role may."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def may_change(self, whose: str, made: str = "") -> bool:
-        """Whether the work of somebody may be stopped, taken up again or removed: one's own, and all by an owner.
+        """Whether this user may change the work of `whose`: their own, and as an owner everybody's.
 
-        What was `made` before this user was is of somebody else who had the name.
+        What was `made` before this user was added belongs to an earlier user of the same name.
         """
         is_theirs = whose == self.name and (not made or made >= self.since)
         return self.role == "owner" or (self.may("researcher") and is_theirs)
@@ -63,7 +63,7 @@ CURRENT_VISITOR: ContextVar[Visitor] = ContextVar("visitor", default=ANONYMOUS)
 
 
 def current_visitor() -> Visitor:
-    """Who is behind the request that is worked on here."""
+    """The sender of the request that is being handled."""
     return CURRENT_VISITOR.get()
 
 
@@ -85,10 +85,10 @@ HEALTH = "/api/health"
 LOGIN = "/login"
 LANGUAGE = "/language"
 STATIC_PATH = "/static/"
-"""Style sheets and scripts of ours, which the page that asks for the token needs too."""
+"""Our style sheets and scripts, which the login page needs too."""
 
 PUBLIC_PATHS = frozenset({HEALTH, LOGIN, LANGUAGE})
-"""What strangers may use: that the server is up, and the page that asks for the token, in their language."""
+"""What strangers may use: the health check, and the login page in their language."""
 
 TOKEN_NEEDED = Problem(
     401,
@@ -100,27 +100,27 @@ TOKEN_NEEDED = Problem(
 
 
 class ServerToken:
-    """The right token; comparing with it takes as long for a near miss as for nonsense."""
+    """The server's one token; comparisons take the same time however close a wrong one is."""
 
     def __init__(self, text: str) -> None:
         self._right = _digest(text)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
-        """What a browser keeps: it opens our pages and what they ask for, and the token cannot be told from it."""
+        """What a browser stores: it opens our pages and what they load, and the token cannot be derived from it."""
         self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
-        """Stands behind a book's name in addresses of its pages: it lets read the books, and nothing else.
+        """Follows a book's name in addresses of its pages: it allows reading the books, and nothing else.
 
-        A page of a book is shut off from everything, also from cookies: its pictures and links could not show any.
+        A book's page is sandboxed, so the browser sends no cookie with its pictures and links.
         """
 
-    def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as all doors are asked)
-        """What a browser is to keep that showed this text; None if it is not the token."""
+    def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as for users)
+        """The cookie for a browser that showed this text; None if it is not the token."""
         return self.cookie if self.is_right(text) else None
 
     def is_right(self, text: str) -> bool:
         return hmac.compare_digest(self._right, _digest(text))
 
     def is_authenticated(self, scope: Scope) -> bool:
-        """Whether a request carries it: in its header, or in a cookie, for pages and for what pages of ours ask for."""
+        """Whether a request carries it: in its header, or in a cookie if one of our pages sent it."""
         headers = Headers(scope=scope)
         kind, _, text = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
@@ -130,13 +130,13 @@ class ServerToken:
 
 
 def address_in(scope: Scope) -> str:
-    """What a browser had in its address line, without the server."""
+    """The address as a browser shows it, without the server."""
     query = scope["query_string"].decode("latin-1")
     return quote(scope["path"]) + (f"?{query}" if query else "")
 
 
 def page_of_form(scope: Scope) -> str:
-    """The page of ours that a form was sent from; a browser that enters the token goes back there."""
+    """The page of ours that a form was sent from: the browser returns there after the login."""
     headers = Headers(scope=scope)
     scheme, separator, rest = headers.get("referer", "").partition("://")
     host, slash, place = rest.partition("/")
@@ -155,17 +155,14 @@ def cookie_in(headers: Headers) -> str:
     return kept[COOKIE].value if COOKIE in kept else ""
 
 
-class TokenCheck:
-    """Lets in who shows the token; others see that the server is up, and the page that asks for the token."""
+class TokenCheck(HttpLayer):
+    """Lets in requests with the token; others may use only the public paths, such as the login page."""
 
     def __init__(self, app: ASGIApp, *, token: ServerToken) -> None:
-        self._app = app
+        super().__init__(app)
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         has_key = self._take_key(scope)
         is_shown = has_key or self._token.is_authenticated(scope)
         scope.setdefault("state", {})["is_stranger"] = not is_shown
@@ -177,7 +174,7 @@ class TokenCheck:
             await redirect_to_login(TOKEN_NEEDED, scope, receive, send)
 
     def _take_key(self, scope: Scope) -> bool:
-        """Whether a page's address holds the key to reading."""
+        """Take the reading key out of the address; whether it was the right one."""
         key = reading_key_in(scope)
         if not key or not hmac.compare_digest(_digest(key), _digest(self._token.reading)):
             return False
@@ -186,12 +183,12 @@ class TokenCheck:
 
 
 def is_public(scope: Scope) -> bool:
-    """Whether strangers may use this."""
+    """Whether strangers may use this path."""
     return scope["path"] in PUBLIC_PATHS or scope["path"].startswith(STATIC_PATH)
 
 
 async def redirect_to_login(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Lead a browser to the page that asks who it is, and back here; tell others the problem."""
+    """Redirect a browser to the login page, and from there back here; others get the problem."""
     if is_for_people(scope) and "text/html" in Headers(scope=scope).get("accept", ""):
         wanted = quote(address_in(scope) if is_page(scope) else page_of_form(scope), safe="")
         await RedirectResponse(f"{LOGIN}?next={wanted}", status_code=303)(scope, receive, send)
@@ -200,13 +197,13 @@ async def redirect_to_login(problem: Problem, scope: Scope, receive: Receive, se
 
 
 def reading_key_in(scope: Scope) -> str:
-    """The key to reading in the address of a page; empty where there is none."""
+    """The reading key in the address of a page; empty if there is none."""
     found = READING_KEY.match(scope["path"]) if is_page(scope) else None
     return found["key"] if found else ""
 
 
 def take_reading_key(scope: Scope) -> None:
-    """Take the key out of an address, and tell it to the reader, whose links carry it on."""
+    """Move the reading key from the address to the state, from where the reader puts it into links."""
     found = READING_KEY.match(scope["path"])
     assert found is not None
     scope["path"] = scope["path"][: found.start("key") - 1] + scope["path"][found.end("key") :]
@@ -214,7 +211,7 @@ def take_reading_key(scope: Scope) -> None:
 
 
 def with_reading_key(scope: Scope, key: str) -> str:
-    """The address of a page of a book with the key to reading in it."""
+    """The address of a book's page with the reading key in it."""
     return BOOK_ADDRESS.sub(rf"\g<0>~{key}", address_in(scope), count=1)
 
 
@@ -223,7 +220,7 @@ BOOK_ADDRESS = re.compile(r"^/read/[^/~?]+")
 
 
 def opens_book(scope: Scope) -> bool:
-    """Whether a browser opens a page of a book, whose own files must be let in by the address alone."""
+    """Whether a browser opens a book's page, whose files are let in by the key in their address alone."""
     return scope["path"].startswith("/read/") and "text/html" in Headers(scope=scope).get("accept", "")
 
 
@@ -242,7 +239,7 @@ ExportPrivacy = Annotated[
 
 
 def check_family_owner(serve: ServeSettings) -> None:
-    """Refuse to open families to this machine where others may come through it."""
+    """Refuse to open families to this machine if others may reach the server through it."""
     if serve.family_owner and not (serve.token or serve.users) and (serve.public_url or serve.hosts):
         raise BadSettings(
             "'serve.family_owner' is set, others reach this server by a name, and there is no token.",
@@ -251,7 +248,7 @@ def check_family_owner(serve: ServeSettings) -> None:
 
 
 class FamilyAccess:
-    """What a request may see and do; nothing that it says of itself counts but the token."""
+    """What a request may see and do in family research."""
 
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve
@@ -266,13 +263,13 @@ class FamilyAccess:
         return request.client is not None and is_loopback(request.client.host)
 
     def privacy_mode(self, request: Request, wanted: Mode | None = None) -> Mode:
-        """The mode a request is answered in: the one it wants, if that shows no more than it may see."""
-        most: Mode = "owner" if self.is_owner(request) else "public"
-        if wanted is not None and MODES.index(wanted) < MODES.index(most):
+        """The privacy mode of a reply: the one requested, if it shows no more than allowed."""
+        allowed: Mode = "owner" if self.is_owner(request) else "public"
+        if wanted is not None and MODES.index(wanted) < MODES.index(allowed):
             raise Refused(403, "Only the owner may see that.", OWNER_REMEDY)
-        return wanted or most
+        return wanted or allowed
 
     def require_owner(self, request: Request) -> None:
-        """Refuse what only the owner may do: it could uncover somebody, or ask the network."""
+        """Refuse what only the owner may do: it could reveal a living person, or use the network."""
         if not self.is_owner(request):
             raise Refused(403, "Only the owner may decide that.", OWNER_REMEDY)

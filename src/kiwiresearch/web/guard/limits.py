@@ -1,4 +1,4 @@
-"""How often, how many at once, and how long: limits on requests, and the end of the server."""
+"""Limits on requests: how often, how many at once and how long; and the shutdown of the server."""
 
 from __future__ import annotations
 
@@ -16,49 +16,50 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.web.guard.identity import HEALTH, ServerToken
+from kiwiresearch.web.guard.requests import HttpLayer
 from kiwiresearch.web.problems import Problem, WatchedReply, refuse
 
 NOT_IN_ADDRESS = re.compile(r"[^\w.:-]", re.ASCII)
-"""What no address and no name of a machine has in it."""
+"""Characters that no address and no host name has."""
 
 MAX_CLIENTS = 10_000
-"""Of more clients than this, those that have been silent longest are forgotten."""
+"""Beyond this many clients, those that have been silent longest are forgotten."""
 
 
 @dataclass(slots=True)
 class Bucket:
-    """What one client may still ask for, and when that was counted."""
+    """How many requests one client has left, and when that was counted."""
 
     left: float
     counted_at: float
 
 
 class Buckets:
-    """A bucket for each client: as many requests as a minute allows, filled again steadily."""
+    """A token bucket for each client, which holds the requests of a minute and refills steadily."""
 
     def __init__(
-        self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, most_clients: int = MAX_CLIENTS
+        self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, max_clients: int = MAX_CLIENTS
     ) -> None:
         self._a_minute = a_minute
         self._clock = clock
-        self._most_clients = most_clients
+        self._max_clients = max_clients
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._buckets)
 
     def take(self, client: str, a_minute: int = 0) -> float:
-        """Count a request; returns 0 if it may be made, else for how many seconds the client must wait.
+        """Count a request; returns 0 if it is allowed, or else how many seconds the client must wait.
 
-        `a_minute` is what this client may ask, if it is not what all may.
+        `a_minute` is the limit of this client, if it has one of its own.
         """
-        most = a_minute or self._a_minute
-        now, a_second = self._clock(), most / 60
-        bucket = self._buckets.setdefault(client, Bucket(most, now))
+        limit = a_minute or self._a_minute
+        now, a_second = self._clock(), limit / 60
+        bucket = self._buckets.setdefault(client, Bucket(limit, now))
         self._buckets.move_to_end(client)
-        if len(self._buckets) > self._most_clients:
+        if len(self._buckets) > self._max_clients:
             self._buckets.popitem(last=False)
-        bucket.left = min(most, bucket.left + (now - bucket.counted_at) * a_second)
+        bucket.left = min(limit, bucket.left + (now - bucket.counted_at) * a_second)
         bucket.counted_at = now
         if bucket.left < 1:
             return (1 - bucket.left) / a_second
@@ -67,29 +68,26 @@ class Buckets:
 
 
 def client_of(scope: Scope) -> str:
-    """Who asks, by address; of IPv6 by the network, as a machine there has addresses without end."""
+    """The client by its address; for IPv6 by its /64 network, since one machine has countless addresses there."""
     text = str((scope.get("client") or ("",))[0])[:64]
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return NOT_IN_ADDRESS.sub("", text)  # a proxy says so, and may have it from anybody
+        return NOT_IN_ADDRESS.sub("", text)  # a proxy passed it on, and may have it from anybody
     if isinstance(address, ipaddress.IPv6Address):
         return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
     return str(address)
 
 
-class RateLimit:
-    """Refuses clients that ask too often; those with the token are counted apart from those without."""
+class RateLimit(HttpLayer):
+    """Refuses clients that ask too often; requests with the token are counted apart from those without."""
 
     def __init__(self, app: ASGIApp, *, buckets: Buckets, token: ServerToken | None) -> None:
-        self._app = app
+        super().__init__(app)
         self._buckets = buckets
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         shown = self._token is not None and self._token.is_authenticated(scope)
         wait_s = self._buckets.take(f"{client_of(scope)}{' with token' if shown else ''}")
         if wait_s:
@@ -120,22 +118,22 @@ UNNAMED = ""
 STRANGERS = "strangers"
 
 
-class ConcurrencyLimit:
-    """Asks those who come when all places are taken to come again.
+class ConcurrencyLimit(HttpLayer):
+    """Refuses requests while too many are running.
 
-    Strangers together have no more than a quarter of the places, and no user more than three quarters:
-    whoever keeps requests open keeps nobody else out.
+    Strangers together may use a quarter of the places, and one user three quarters, so that nobody can lock
+    others out by keeping requests open.
     """
 
     def __init__(self, app: ASGIApp, *, at_once: int) -> None:
-        self._app = app
+        super().__init__(app)
         self._free = at_once
         quarter = at_once // 4
         self._for_strangers, self._for_one = max(quarter, 1), at_once - quarter
         self._running: Counter[str] = Counter()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] == HEALTH:  # who asks whether we are alive must hear it
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == HEALTH:  # must answer even when the server is busy
             await self._app(scope, receive, send)
             return
         who = _client_group(scope)
@@ -157,7 +155,7 @@ class ConcurrencyLimit:
 
 
 def _client_group(scope: Scope) -> str:
-    """With whom a request is counted; where everybody may come in, or one token is for all, nobody is told apart."""
+    """The group a request is counted in; without users all requests are alike."""
     state = scope.get("state", {})
     if state.get("is_stranger", False):
         return STRANGERS
@@ -166,7 +164,7 @@ def _client_group(scope: Scope) -> str:
 
 
 GRACE_S = 5.0
-"""How long requests may go on when the server ends."""
+"""How long requests may continue when the server is stopped."""
 
 TIMED_OUT = Problem(
     503,
@@ -180,7 +178,7 @@ CLOSING = Problem(
 
 
 class Shutdown:
-    """The end of the server, which running requests are told of."""
+    """Notifies running requests that the server is being stopped."""
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
         self.grace_s = grace_s
@@ -188,7 +186,7 @@ class Shutdown:
         self._listeners: set[asyncio.Future[None]] = set()
 
     def begin(self) -> None:
-        """Tell all; must be called in the loop that runs the requests."""
+        """Notify all; must be called in the event loop that runs the requests."""
         self._has_begun = True
         for listener in tuple(self._listeners):
             if not listener.done():
@@ -196,7 +194,7 @@ class Shutdown:
 
     @contextlib.contextmanager
     def notified(self) -> Iterator[asyncio.Future[None]]:
-        """A future that is done as soon as the end has begun."""
+        """A future that is done as soon as `begin` was called."""
         listener: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._has_begun:
             listener.set_result(None)
@@ -207,22 +205,19 @@ class Shutdown:
             self._listeners.discard(listener)
 
 
-class Deadline:
-    """Ends what takes too long; at the end of the server, what is not done within its grace.
+class Deadline(HttpLayer):
+    """Ends requests that take too long, and at shutdown those that are not done within the grace period.
 
-    The client gets a proper end at once. The request counts as running until the thread
-    that works for it, if there is one, has noticed.
+    The client gets a proper reply at once. The request counts as running until the thread that works for it,
+    if there is one, has noticed.
     """
 
     def __init__(self, app: ASGIApp, *, seconds: float, ending: Shutdown) -> None:
-        self._app = app
+        super().__init__(app)
         self._seconds = seconds
         self._ending = ending
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = WatchedReply(scope, receive, send)
         limit = anyio.CancelScope()
 
@@ -243,7 +238,7 @@ class Deadline:
             task.result()
 
     async def _overdue(self, task: asyncio.Task[None], *, grace_s: float) -> Problem | None:
-        """Waits for the work; the reason why it must end now if it has not."""
+        """Wait for the work; returns why it must end now, or None if it is done."""
         with self._ending.notified() as end:
             await asyncio.wait({task, end}, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
@@ -255,5 +250,5 @@ class Deadline:
 
 
 def _is_idle(scope: Scope) -> bool:
-    """A client of MCP keeps a stream open only to hear of what may come."""
+    """Whether this is the stream that a client of MCP keeps open for messages that may come."""
     return bool(scope["method"] == "GET" and scope["path"].startswith("/mcp"))

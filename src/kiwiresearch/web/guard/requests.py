@@ -1,4 +1,4 @@
-"""Which requests are let in at all: by host, origin, address and body."""
+"""Which requests are accepted at all: checks of host, origin, path and body."""
 
 from __future__ import annotations
 
@@ -16,33 +16,28 @@ from kiwiresearch.web.problems import Problem, refuse
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 API_PATHS = ("/api/", "/v1/", "/mcp", "/owui/", "/search", "/openapi.json")
-"""Where programs ask; every other path is a page, or a form of one."""
-
-
-def is_for_programs(scope: Scope) -> bool:
-    """Whether this is an address of programs."""
-    path: str = scope["path"]
-    return path == "/api" or path.startswith(API_PATHS)
+"""Paths for programs; every other path is a page, or a form on one."""
 
 
 def is_for_people(scope: Scope) -> bool:
-    """Whether this is a page for people, or a form of one."""
-    return not is_for_programs(scope)
+    """Whether this is a page, or a form on one."""
+    path: str = scope["path"]
+    return path != "/api" and not path.startswith(API_PATHS)
 
 
 def is_book_page(scope: Scope) -> bool:
-    """Whether this asks for a page of a book as it stands, or for a file of it."""
+    """Whether this is a page or file of a book."""
     path: str = scope["path"]
     return path.startswith("/read/")
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether this asks for a page to be read, which a link from anywhere may do."""
+    """Whether this only reads a page, which a link from anywhere may do."""
     return scope["method"] in SAFE_METHODS and is_for_people(scope)
 
 
 OWN_SITES = frozenset({"same-origin", "none"})
-"""What a browser says of requests that come from our own pages, or from the user's own hand."""
+"""What a browser sends as Sec-Fetch-Site for our own pages, and for addresses the user typed."""
 
 PORTS = {"http": ":80", "https": ":443"}
 
@@ -60,22 +55,22 @@ def is_same(origin: str, host: str) -> bool:
 
 
 def is_from_elsewhere(headers: Headers) -> bool:
-    """Whether a browser says that another site is behind a request."""
+    """Whether a browser says that another site caused a request."""
     same = all(is_same(origin, headers.get("host", "")) for origin in headers.getlist("origin"))
     return not (same and OWN_SITES.issuperset(headers.getlist("sec-fetch-site")))
 
 
 def is_link(headers: Headers) -> bool:
-    """Whether somebody follows a link to a page: it is opened by itself, not put into a page or read by a script."""
+    """Whether a link to a page is followed: it is opened, not embedded in a page or read by a script."""
     is_opened = headers.getlist("sec-fetch-mode") == ["navigate"] and headers.getlist("sec-fetch-dest") == ["document"]
     return is_opened and "origin" not in headers
 
 
 def is_from_own_page(headers: Headers) -> bool:
-    """Whether a browser says that a page of ours made a request; one that says nothing is not taken at its word.
+    """Whether a browser says that a page of ours made a request; saying nothing is not enough.
 
-    Browsers tell the site to servers that they trust: those of this machine, and those with HTTPS. To others they
-    send the origin along with forms, and the address of the page with what it loads.
+    Browsers send Sec-Fetch-Site only to servers on this machine and those with HTTPS. To others they send the origin
+    with forms, and the address of the page with what it loads.
     """
     if is_from_elsewhere(headers):
         return False
@@ -86,13 +81,26 @@ def is_from_own_page(headers: Headers) -> bool:
 
 
 def is_by_hand(headers: Headers) -> bool:
-    """Whether a browser says that its user typed the address, or had it from a bookmark."""
+    """Whether a browser says that its user typed the address or opened a bookmark."""
     return headers.getlist("sec-fetch-site") == ["none"]
 
 
 def _is_on(address: str, host: str) -> bool:
     scheme, separator, rest = address.partition("://")
     return bool(separator) and is_same(f"{scheme}://{rest.partition('/')[0]}", host)
+
+
+class HttpLayer:
+    """A layer around an app that handles HTTP requests; other messages, such as those of the lifespan, pass through."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (self.handle if scope["type"] == "http" else self._app)(scope, receive, send)
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raise NotImplementedError
 
 
 AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
@@ -106,26 +114,26 @@ MISDIRECTED = Problem(
 
 
 def host_name(authority: str) -> str:
-    """The host in 'host:port', in lower case; empty where that is none."""
+    """The host in 'host:port', in lower case; empty if it is not valid."""
     found = AUTHORITY.fullmatch(authority)
     return (found["six"] or found["name"]).lower().rstrip(".") if found else ""
 
 
-class HostCheck:
-    """Lets in what was sent to loopback, to the address we listen on, or to a name the user gave us.
+class HostCheck(HttpLayer):
+    """Accepts requests to loopback, to the address we listen on, or to a name in the settings.
 
-    Where we listen on all addresses, any bare address will do: a site can make its name lead to us,
-    but not an address of its own.
+    If we listen on all addresses, any numeric address will do: an attacker can make a name of theirs resolve to us
+    (DNS rebinding), but not an address.
     """
 
     def __init__(self, app: ASGIApp, *, bound: str, named: Sequence[str]) -> None:
-        self._app = app
+        super().__init__(app)
         self._names = {host_name(name) or name.lower() for name in (bound, *named)}
         address = ip_address_of(bound)
         self._any_address = address is not None and address.is_unspecified
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self._knows(Headers(scope=scope).getlist("host")):
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._knows(Headers(scope=scope).getlist("host")):
             await self._app(scope, receive, send)
         else:
             await refuse(MISDIRECTED, scope, receive, send)
@@ -151,14 +159,11 @@ NOT_FROM_A_PAGE = Problem(
 )
 
 
-class OriginCheck:
-    """Refuses what a browser sends for another site; programs, which tell of no site, are let into their addresses."""
+class OriginCheck(HttpLayer):
+    """Refuses what a browser sends for another site; programs send no site, and may use their own paths."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        problem = _origin_problem(scope) if scope["type"] == "http" else None
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        problem = _origin_problem(scope)
         if problem is None:
             await self._app(scope, receive, send)
         else:
@@ -168,7 +173,9 @@ class OriginCheck:
 def _origin_problem(scope: Scope) -> Problem | None:
     headers = Headers(scope=scope)
     if scope["method"] in SAFE_METHODS and is_book_page(scope):
-        return None  # a page of a book has no origin: to a browser its own pictures and links come from elsewhere
+        return (
+            None  # a sandboxed page has no origin, so its own pictures and links look as if they came from another site
+        )
     if is_from_elsewhere(headers):
         is_linked = scope["method"] in SAFE_METHODS and is_for_people(scope) and is_link(headers)
         return None if is_linked else CROSS_SITE
@@ -179,7 +186,7 @@ def _origin_problem(scope: Scope) -> Problem | None:
 
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 BOOK_PATHS = ("/read/", "/page/")
-"""Below these stand paths of books, which may have any character."""
+"""Followed by paths within books, which may have any character."""
 
 CONTROL_CHARACTER_IN_PATH = Problem(
     404,
@@ -189,14 +196,11 @@ CONTROL_CHARACTER_IN_PATH = Problem(
 )
 
 
-class PathCheck:
-    """Refuses addresses with control characters: a route takes one that ends with a line for one that does not."""
+class PathCheck(HttpLayer):
+    """Refuses paths with control characters: a route would match one with a line end as if it had none."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and CONTROLS.search(scope["path"]) and not scope["path"].startswith(BOOK_PATHS):
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if CONTROLS.search(scope["path"]) and not scope["path"].startswith(BOOK_PATHS):
             await refuse(CONTROL_CHARACTER_IN_PATH, scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -205,21 +209,17 @@ class PathCheck:
 REQUEST_ADDRESS: ContextVar[str] = ContextVar("address", default="")
 
 
-class RequestAddress:
-    """Notes scheme and host of a request, whose Host header was checked before, for the time it is worked on."""
+class RequestAddress(HttpLayer):
+    """Remembers scheme and host of a request while it is handled; the Host header was checked before."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            host = Headers(scope=scope).get("host", "")
-            REQUEST_ADDRESS.set(f"{scope['scheme']}://{host}" if host else "")
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host = Headers(scope=scope).get("host", "")
+        REQUEST_ADDRESS.set(f"{scope['scheme']}://{host}" if host else "")
         await self._app(scope, receive, send)
 
 
 BODY_TIMEOUT_S = 30.0
-"""How long a client may take to send what it announced."""
+"""How long a client may take to send the body it announced."""
 
 TOO_LARGE = 413
 MAX_DRAINED = 4 * 2**20
@@ -244,7 +244,7 @@ NOT_A_FILE = Problem(
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request brings a file, which is not held in memory: its route reads it part by part."""
+    """Whether a request uploads a file, which its route reads part by part, so that it is never all in memory."""
     return scope["method"] == "POST" and UPLOAD.fullmatch(scope["path"]) is not None
 
 
@@ -254,32 +254,29 @@ def _upload_problem(kind: str, *, is_form: bool) -> Problem | None:
     return None if kind in UPLOAD_KINDS else NOT_A_FILE
 
 
-class BodyCheck:
-    """Reads the body for the routes behind: refuses what is too large, too slow or neither JSON nor a form of ours."""
+class BodyCheck(HttpLayer):
+    """Reads the body before the routes do, and refuses one that is too large, too slow, or neither JSON nor a form."""
 
-    patience_s = BODY_TIMEOUT_S
+    timeout_s = BODY_TIMEOUT_S
 
-    def __init__(self, app: ASGIApp, *, most_bytes: int) -> None:
-        self._app = app
-        self._most_bytes = most_bytes
+    def __init__(self, app: ASGIApp, *, max_bytes: int) -> None:
+        super().__init__(app)
+        self._max_bytes = max_bytes
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = self._refusal(scope)
         if problem is None and is_upload(scope):
             await self._app(scope, receive, send)
             return
         if problem is None:
             body = None
-            with anyio.move_on_after(self.patience_s) as limit:
+            with anyio.move_on_after(self.timeout_s) as limit:
                 body = await self._read(receive)
-            if body is not None and len(body) <= self._most_bytes:
+            if body is not None and len(body) <= self._max_bytes:
                 await self._app(scope, _Replayed(body, receive), send)
                 return
             if body is None and not limit.cancelled_caught:
-                return  # the client has gone
+                return  # the client has disconnected
             problem = self._too_large() if body else TOO_SLOW
         elif problem.status == TOO_LARGE and "expect" not in Headers(scope=scope):
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
@@ -292,7 +289,7 @@ class BodyCheck:
         if is_upload(scope):
             return _upload_problem(kind, is_form=is_for_people(scope))
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._most_bytes:
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._max_bytes:
             return self._too_large()
         has_body = int(length[:20]) > 0 or "transfer-encoding" in headers
         if scope["method"] in SAFE_METHODS or not (kind or has_body):
@@ -302,19 +299,19 @@ class BodyCheck:
         return None if kind == "application/json" else NOT_JSON
 
     async def _read(self, receive: Receive) -> bytes | None:
-        """The body, or None if the client has gone.
+        """The body, or None if the client has disconnected.
 
-        What is more than allowed is heard for a while and thrown away: a client
-        that still sends when we hang up may never see our answer.
+        What exceeds the limit is read for a while and dropped: a client that is still sending when we close the
+        connection may never see our reply.
         """
         parts: list[bytes] = []
         size, more = 0, True
-        while more and size <= self._most_bytes + MAX_DRAINED:
+        while more and size <= self._max_bytes + MAX_DRAINED:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             more = message.get("more_body", False)
-            if size <= self._most_bytes:
+            if size <= self._max_bytes:
                 parts.append(message.get("body", b""))
             size += len(message.get("body", b""))
         return b"".join(parts)
@@ -323,14 +320,14 @@ class BodyCheck:
         return Problem(
             TOO_LARGE,
             "Too large",
-            f"A request may bring {self._most_bytes // 1024:,} KB.",
+            f"A request may bring {self._max_bytes // 1024:,} KB.",
             "Send less; 'max_body_kb' below [serve] in the settings allows more.",
             (("Connection", "close"),),
         )
 
 
 class _Replayed:
-    """Gives the body that was read, then whatever else comes."""
+    """Returns the body that was read already, then whatever else arrives."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._first: Message | None = {"type": "http.request", "body": body, "more_body": False}

@@ -1,4 +1,4 @@
-"""What is done to every response: security headers, compression, and faults of the program."""
+"""What is done to every response: security headers, compression, and a reply to unexpected errors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import gzip
 
 import anyio.to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.web.guard.requests import is_book_page
+from kiwiresearch.web.guard.requests import HttpLayer, is_book_page
 from kiwiresearch.web.problems import WatchedReply, logged_problem
 
 DEFAULT_HEADERS = {
@@ -23,21 +23,15 @@ FRAME_HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'",
 }
-"""Pages of books, and what is told in their place, are shown in frames of our own pages."""
+"""Pages of books, and errors in their place, are shown in frames of our own pages."""
 
 UNCACHED_PATHS = ("/api/", "/v1/", "/mcp", "/search", "/owui/", "/login")
 
 
-class SecurityHeaders:
-    """Adds what keeps browsers careful; a route that has set one of them knows better."""
+class SecurityHeaders(HttpLayer):
+    """Adds security headers, unless a route has set them itself."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -52,28 +46,25 @@ class SecurityHeaders:
 
 
 MIN_BYTES = 1000
-"""Less than this fits into one packet anyway."""
+"""A smaller body fits into one packet anyway."""
 LEVEL = 5
-"""Beyond it pages become hardly smaller and take much longer."""
+"""Higher levels take much longer and make pages hardly smaller."""
 COMPRESSIBLE = ("text/html", "text/css", "text/javascript", "text/plain", "application/json", "image/svg+xml")
 
 
-class Compression:
-    """Packs answers of text that come in one piece; what comes bit by bit goes out as it comes."""
+class Compression(HttpLayer):
+    """Compresses texts that are sent in one piece; streams are passed on as they come."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
             await self._app(scope, receive, send)
             return
         held: Message | None = None
 
-        async def send_packed(message: Message) -> None:
+        async def send_compressed(message: Message) -> None:
             nonlocal held
             if message["type"] == "http.response.start" and _is_text(message):
-                held = message  # goes out with the first of its content, which decides
+                held = message  # the first part of the body decides, and both are sent together
                 return
             if held is not None:
                 start, held = held, None
@@ -82,11 +73,11 @@ class Compression:
                 await send(start)
             await send(message)
 
-        await self._app(scope, receive, send_packed)
+        await self._app(scope, receive, send_compressed)
 
 
 def accepts_gzip(accepted: str) -> bool:
-    """Whether a header of what a client takes names gzip, and not as something it refuses."""
+    """Whether an Accept-Encoding header allows gzip."""
     for one in accepted.lower().split(","):
         name, _, weight = one.partition(";")
         if name.strip() == "gzip":
@@ -95,44 +86,35 @@ def accepts_gzip(accepted: str) -> bool:
 
 
 def _is_text(start: Message) -> bool:
-    """Whether an answer is text and whole; a part of a file is told by its place in the file as it is."""
+    """Whether a response is uncompressed text, and not a byte range, whose offsets count uncompressed bytes."""
     headers = Headers(raw=start["headers"])
     is_plain = "content-encoding" not in headers and start["status"] != 206
     return is_plain and headers.get("content-type", "").startswith(COMPRESSIBLE)
 
 
 async def _compressed(start: Message, content: Message) -> Message:
-    """The content packed; what tells of it in the head of the answer is changed with it."""
-    body = await anyio.to_thread.run_sync(_gzip, content["body"])
+    """The compressed body; the headers in `start` are changed to match."""
+    # mtime=0: the same body always gives the same bytes
+    body = await anyio.to_thread.run_sync(lambda: gzip.compress(content["body"], LEVEL, mtime=0))
     headers = MutableHeaders(raw=start["headers"])
     headers["Content-Encoding"] = "gzip"
     headers["Content-Length"] = str(len(body))
     headers.add_vary_header("Accept-Encoding")
-    # Other bytes for the same content: a strong mark would say that they are the same.
-    if (mark := headers.get("etag")) and not mark.startswith("W/"):
-        headers["ETag"] = f"W/{mark}"
+    # A strong ETag would promise the same bytes as without compression.
+    if (etag := headers.get("etag")) and not etag.startswith("W/"):
+        headers["ETag"] = f"W/{etag}"
     start["headers"] = headers.raw
     return {**content, "body": body}
 
 
-def _gzip(body: bytes) -> bytes:
-    return gzip.compress(body, LEVEL, mtime=0)
+class FaultCheck(HttpLayer):
+    """Turns every unexpected error into a reply."""
 
-
-class FaultCheck:
-    """Nothing that is raised gets past here."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         reply = WatchedReply(scope, receive, send)
         try:
             await self._app(scope, receive, reply.send)
         except Exception as error:
-            # An error that was foreseen, but only after the answer had begun, comes wrapped by starlette.
+            # Starlette wraps an error that a handler was meant for, but that came after the reply had begun.
             cause = error.__cause__
             await reply.end_with(logged_problem(cause if isinstance(cause, KiwiError) else error, scope["path"]))

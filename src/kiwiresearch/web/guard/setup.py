@@ -1,4 +1,4 @@
-"""The guard put together: users and audit as the settings say, and every check in its order."""
+"""Users and audit as the settings say, and all checks in their order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.store.audit import Audit
@@ -15,7 +15,7 @@ from kiwiresearch.store.store import Store
 from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, note_profile, rule_of
 from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
-from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, OriginCheck, PathCheck, RequestAddress
+from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
 from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHeaders
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
 from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
@@ -27,14 +27,14 @@ from kiwiresearch.workspace.workspace import Workspace, store_of
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """Who lets users in, and who writes down what they do; neither where nobody asked for it."""
+    """The users and the audit of a server; None for what the settings do not ask for."""
 
     store: Store | None = None
     authenticator: UserAuthenticator | None = None
     audit_log: AuditLog | None = None
 
     def require_users(self, request: Request) -> UserRegister:
-        """The users, to be changed by whoever sent a request."""
+        """The users, to be changed in the name of the sender of a request."""
         if self.store is None or self.authenticator is None:
             raise Refused(
                 404, "This server has no users.", "'users = true' below [serve] in the settings gives it some."
@@ -42,7 +42,7 @@ class Accounts:
         return UserRegister(self.store, utc_now, Actor(current_visitor().name, client_of(request.scope)))
 
     def require_audit(self) -> Audit:
-        """The audit, where one is kept."""
+        """The audit; 404 if the server has none."""
         if self.audit_log is None:
             raise Refused(
                 404, "This server keeps no audit.", "'audit = true' below [serve] in the settings lets it keep one."
@@ -50,37 +50,36 @@ class Accounts:
         return self.audit_log.audit
 
 
-def open_accounts(desk: Workspace) -> Accounts:
-    """The door and the logbook that the settings ask for."""
-    serve = desk.settings.serve
+def open_accounts(workspace: Workspace) -> Accounts:
+    """The users and the audit that the settings ask for."""
+    serve = workspace.settings.serve
     if not (serve.users or serve.audit):
         return Accounts()
-    store = store_of(desk)
-    logbook = AuditLog(store.audit, utc_now, serve.audit_words)
-    note_profile(logbook, desk.settings.policy)
-    return Accounts(store, UserAuthenticator(store, desk.settings.limits, utc_now) if serve.users else None, logbook)
+    store = store_of(workspace)
+    audit_log = AuditLog(store.audit, utc_now, serve.audit_words)
+    note_profile(audit_log, workspace.settings.policy)
+    return Accounts(
+        store, UserAuthenticator(store, workspace.settings.limits, utc_now) if serve.users else None, audit_log
+    )
 
 
-def check_owners(desk: Workspace) -> None:
-    """Refuse to serve users where nobody could make any."""
-    if desk.settings.serve.users and not owners(store_of(desk).people.all()):
+def check_owners(workspace: Workspace) -> None:
+    """Refuse to start with users but no owner, since nobody could add any."""
+    if workspace.settings.serve.users and not owners(store_of(workspace).people.all()):
         raise BadSettings(
             "'serve.users' is set, and there is no owner yet.",
             remedy="Make one: kiwiresearch users add NAME --role owner",
         )
 
 
-Admit = Callable[[Request], None]
-
-
-def role_dependency(logbook: AuditLog) -> Admit:
-    """Refuses who may not use a route, by the role it declares, and questions beyond the limit of a day."""
+def role_dependency(audit_log: AuditLog) -> Callable[[Request], None]:
+    """A dependency that refuses visitors without the role of a route, and questions beyond the daily limit."""
 
     def admit(request: Request) -> None:
         rule = rule_of(request.scope)
         _check(rule, is_stranger=getattr(request.state, "is_stranger", True))
         if action_of(request.scope, b"") == ASK:
-            count_question(logbook, request.scope)
+            count_question(audit_log, request.scope)
 
     return admit
 
@@ -93,15 +92,11 @@ def _check(rule: RoleRule, *, is_stranger: bool) -> None:
     require_role(rule.role)
 
 
-class RoleCheck:
+class RoleCheck(HttpLayer):
     """The same check for the app that serves tools to models, which has routes of its own."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            _check(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _check(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))
         await self._app(scope, receive, send)
 
 
@@ -109,25 +104,25 @@ NO_ACCOUNTS = Accounts()
 
 
 def _names(settings: ServeSettings) -> tuple[str, ...]:
-    """The names a user gave the server, and the one in its public address."""
+    """The names of the server in the settings, and the one in its public address."""
     public = urlsplit(settings.public_url).hostname
     return (*settings.hosts, public) if public else settings.hosts
 
 
-def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, house: Accounts = NO_ACCOUNTS) -> None:
-    """Guard an app; what is added last stands outermost. Where a house has a door, users come in by it."""
+def add_checks(app: FastAPI, settings: ServeSettings, ending: Shutdown, accounts: Accounts = NO_ACCOUNTS) -> None:
+    """Put all checks around an app. The last one added is the outermost: it sees a request first."""
     token = ServerToken(settings.token) if settings.token else None
-    if house.audit_log is not None:
-        app.add_middleware(AuditRecorder, logbook=house.audit_log)
-    app.add_middleware(BodyCheck, most_bytes=settings.max_body_kb * 1024)
+    if accounts.audit_log is not None:
+        app.add_middleware(AuditRecorder, audit_log=accounts.audit_log)
+    app.add_middleware(BodyCheck, max_bytes=settings.max_body_kb * 1024)
     app.add_middleware(Deadline, seconds=settings.request_timeout_s, ending=ending)
     app.add_middleware(ConcurrencyLimit, at_once=settings.at_once)
     buckets = Buckets(settings.requests_a_minute)
-    if house.authenticator is not None:
-        app.add_middleware(UserCheck, door=house.authenticator, buckets=buckets)
+    if accounts.authenticator is not None:
+        app.add_middleware(UserCheck, authenticator=accounts.authenticator, buckets=buckets)
     elif token is not None:
         app.add_middleware(TokenCheck, token=token)
-    if house.authenticator is None:
+    if accounts.authenticator is None:
         app.add_middleware(RateLimit, buckets=buckets, token=token)
     app.add_middleware(OriginCheck)
     app.add_middleware(RequestAddress)

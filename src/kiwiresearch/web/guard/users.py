@@ -1,4 +1,4 @@
-"""Users let in by a token, a cookie or the key in an address, each counted by name."""
+"""Users, recognised by a token, a cookie or the key in an address, and counted by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kiwiresearch.web.guard.identity import (
     with_reading_key,
 )
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
-from kiwiresearch.web.guard.requests import is_for_people, is_from_own_page
+from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
 from kiwiresearch.web.problems import Problem, problem_of, refuse
 from kiwiresearch.workspace.setting_values import LimitSettings, user_limits
 
@@ -44,13 +44,13 @@ MAX_NOTED = 10_000
 ID_LETTERS = 16
 TIME_LETTERS = 10
 COOKIE_S = 30 * 86_400
-"""How long a browser stays in."""
+"""How long a browser stays logged in."""
 TOKEN_SHAPE = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{16,100}}")
-"""What tokens look like; nobody is asked about anything else."""
+"""What tokens look like; the database is not asked about anything else."""
 
 
 class UserAuthenticator:
-    """Tells users by what they show. Whoever was removed, or whose token was taken back, is not known any more."""
+    """Finds the user of a request. Nothing is cached: a removed user or a revoked token is refused at once."""
 
     def __init__(
         self,
@@ -65,28 +65,28 @@ class UserAuthenticator:
         self._limits = limits
         self._now = now
         self._clock = clock
-        self._noted: OrderedDict[str, float] = OrderedDict()
+        self._last_noted: OrderedDict[str, float] = OrderedDict()
         self._tries = Buckets(TRIES_A_MINUTE, clock=clock)
-        self._counting = threading.Lock()
+        self._lock = threading.Lock()
 
     def cookie_for(self, text: str, client: str) -> str | None:
-        """What a browser is to keep that showed this text; None if it is no token.
+        """The cookie for a browser that showed this text; None if it is no token.
 
-        The token cannot be told from it, and it opens pages and what they ask for, and nothing else.
+        The token cannot be derived from it, and it opens only pages and what they load.
         """
         token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
         if token is None:
             self._count_try(client)
             return None
         self._note_use(token.id)
-        begun = f"{token.id}{self._second():0{TIME_LETTERS}x}"
-        return begun + self._mark("cookie", begun)
+        signed = f"{token.id}{self._second():0{TIME_LETTERS}x}"
+        return signed + self._signature("cookie", signed)
 
     def is_authenticated(self, scope: Scope) -> bool:
         return self.visitor_of(scope) is not None
 
     def visitor_of(self, scope: Scope) -> Visitor | None:
-        """The user a request shows itself to be of: by a header, or a cookie where pages of ours may send one."""
+        """The user of a request: by its header, or by a cookie if one of our pages sent it."""
         headers = Headers(scope=scope)
         kind, _, text = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
@@ -95,17 +95,17 @@ class UserAuthenticator:
         return self.by_cookie(cookie_in(headers)) if is_ours else None
 
     def by_cookie(self, cookie: str) -> Visitor | None:
-        """The user whose browser keeps this cookie, if it is not too old."""
-        begun, mark = cookie[: ID_LETTERS + TIME_LETTERS], cookie[ID_LETTERS + TIME_LETTERS :]
-        if not self._is_ours("cookie", begun, mark):
+        """The user of a cookie, if it is not too old."""
+        signed, signature = cookie[: ID_LETTERS + TIME_LETTERS], cookie[ID_LETTERS + TIME_LETTERS :]
+        if not self._is_ours("cookie", signed, signature):
             return None
-        age_s = self._second() - int(begun[ID_LETTERS:], 16)
-        return self._visitor_by_token(begun[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
+        age_s = self._second() - int(signed[ID_LETTERS:], 16)
+        return self._visitor_by_token(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
 
     def by_key(self, key: str) -> Visitor | None:
-        """The user whose key to reading stands in an address."""
-        token_id, mark = key[:ID_LETTERS], key[ID_LETTERS:]
-        return self._visitor_by_token(token_id) if self._is_ours("reading", token_id, mark) else None
+        """The user of a reading key in an address."""
+        token_id, signature = key[:ID_LETTERS], key[ID_LETTERS:]
+        return self._visitor_by_token(token_id) if self._is_ours("reading", token_id, signature) else None
 
     def _by_token(self, text: str, client: str) -> Visitor | None:
         token = self._people.token_of(text) if TOKEN_SHAPE.fullmatch(text) else None
@@ -116,9 +116,9 @@ class UserAuthenticator:
         self._note_use(token.id)
         return self._visitor(user, token.id)
 
-    def _is_ours(self, use: str, marked: str, mark: str) -> bool:
-        """Whether we made a mark; how long that takes does not depend on how near it comes."""
-        return hmac.compare_digest(mark.encode("utf-8", "replace"), self._mark(use, marked).encode())
+    def _is_ours(self, use: str, signed: str, signature: str) -> bool:
+        """Whether we made a signature; the comparison takes the same time however close a wrong one is."""
+        return hmac.compare_digest(signature.encode("utf-8", "replace"), self._signature(use, signed).encode())
 
     def _visitor_by_token(self, token_id: str) -> Visitor | None:
         user = self._people.by_token_id(token_id)
@@ -128,19 +128,19 @@ class UserAuthenticator:
         role = next((role for role in ROLES if role == user.role), None)
         if role is None:
             return None
-        key = token_id + self._mark("reading", token_id)
+        key = token_id + self._signature("reading", token_id)
         return Visitor(user.name, role, user_limits(self._limits, role, user.limits), key, user.made_at)
 
     def _second(self) -> int:
         return int(datetime.fromisoformat(self._now()).timestamp())
 
-    def _mark(self, use: str, marked: str) -> str:
-        """What only this store can make of the id of a token, and of a time, for one use."""
-        words = f"{use} {marked}".encode("utf-8", "replace")
+    def _signature(self, use: str, signed: str) -> str:
+        """A signature for one use, which only this store can make."""
+        words = f"{use} {signed}".encode("utf-8", "replace")
         return hmac.new(self._secret, words, sha256).hexdigest()
 
     def _count_try(self, client: str) -> None:
-        with self._counting:
+        with self._lock:
             wait_s = self._tries.take(client)
         if wait_s:
             raise LimitReached(
@@ -150,14 +150,14 @@ class UserAuthenticator:
             )
 
     def _note_use(self, token_id: str) -> None:
-        """Note that a token is in use, once an hour; nobody is kept out where that cannot be written."""
+        """Record that a token is in use, once an hour; users are let in even if that cannot be written."""
         now = self._clock()
-        with self._counting:
-            if now - self._noted.get(token_id, -math.inf) < USE_NOTED_S:
+        with self._lock:
+            if now - self._last_noted.get(token_id, -math.inf) < USE_NOTED_S:
                 return
-            self._noted[token_id] = now
-            if len(self._noted) > MAX_NOTED:
-                self._noted.popitem(last=False)
+            self._last_noted[token_id] = now
+            if len(self._last_noted) > MAX_NOTED:
+                self._last_noted.popitem(last=False)
         with contextlib.suppress(KiwiError):
             self._people.note_use(token_id, at=self._now())
 
@@ -171,18 +171,15 @@ LOGIN_NEEDED = Problem(
 )
 
 
-class UserCheck:
-    """Lets users in, each counted by name; others see that the server is up, and the page that asks for a token."""
+class UserCheck(HttpLayer):
+    """Lets users in, each counted by name; others may use only the public paths, such as the login page."""
 
-    def __init__(self, app: ASGIApp, *, door: UserAuthenticator, buckets: Buckets) -> None:
-        self._app = app
-        self._door = door
+    def __init__(self, app: ASGIApp, *, authenticator: UserAuthenticator, buckets: Buckets) -> None:
+        super().__init__(app)
+        self._authenticator = authenticator
         self._buckets = buckets
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         key = reading_key_in(scope)
         try:
             known = await run_in_threadpool(self._find_visitor, scope, key)
@@ -200,17 +197,17 @@ class UserCheck:
             await self._serve(known, scope, receive, send)
 
     def _find_visitor(self, scope: Scope, key: str) -> Visitor | None:
-        known = self._door.by_key(key) if key else None
+        known = self._authenticator.by_key(key) if key else None
         if key:
             take_reading_key(scope)
-        if key and known is None:  # a key of before: who is known otherwise is given one that fits
+        if key and known is None:  # an old key: a user recognised otherwise is redirected to a valid one
             del scope["state"]["reading_key"]
-        return known or self._door.visitor_of(scope)
+        return known or self._authenticator.visitor_of(scope)
 
     def _wait(self, known: Visitor | None, scope: Scope) -> float:
         if known is None:
             return self._buckets.take(client_of(scope))
-        # Whoever has a link to a page may use it, and must not use up what its user may ask.
+        # Others may have a link to a page from the user, and must not use up the user's limit.
         kind = "link of" if "reading_key" in scope["state"] else "user"
         return self._buckets.take(f"{kind} {known.name}", known.limits.requests_a_minute)
 

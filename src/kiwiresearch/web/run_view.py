@@ -146,9 +146,9 @@ class RunViews:
         return False
 
 
-def run_views(room: ServerContext, jobs: JobQueue) -> RunViews:
+def run_views(context: ServerContext, jobs: JobQueue) -> RunViews:
     """The runs of a server, which links to pages of those books only that are on its shelf."""
-    return RunViews(jobs.folder, ShelfBookIds(room.shelf), jobs.runs)
+    return RunViews(jobs.folder, ShelfBookIds(context.shelf), jobs.runs)
 
 
 def run_address(run_id: str) -> str:

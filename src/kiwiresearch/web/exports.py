@@ -1,0 +1,149 @@
+"""Routes that export a run, and the files that programs and browsers keep."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Annotated, Any
+from urllib.parse import quote as percent
+
+from fastapi import APIRouter, Path
+from starlette.responses import Response
+
+from kiwiresearch.codec import Record
+from kiwiresearch.export.exporter import FORMATS, make_files
+from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
+from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.job_requests import run_url
+from kiwiresearch.web.replies import JsonRoute
+from kiwiresearch.web.run_view import RunView, run_views
+from kiwiresearch.web.runs import RunId
+from kiwiresearch.workspace.places import folder_name
+
+WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
+
+TYPES = {
+    ".bib": "application/x-bibtex; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".epub": "application/epub+zip",
+    ".gexf": "application/gexf+xml",
+    ".graphml": "application/graphml+xml",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/vnd.citationstyles.csl+json",
+    ".md": "text/markdown; charset=utf-8",
+    ".ris": "application/x-research-info-systems; charset=utf-8",
+    ".xml": "application/xml",
+    ".zim": "application/x-zim",
+    ".zip": "application/zip",
+}
+# What is in the file comes from books: it may be kept, and not be shown as a page of this server.
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+WHOLE_RUN = "brief"
+
+FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
+EXPORT_DOC: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind.partition(";")[0]: {} for kind in TYPES.values()}, "description": "The file."}
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormatChoice:
+    """A format as the page offers it."""
+
+    name: str
+    ending: str
+    with_notes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FormatReply(Record):
+    """A format that a run can be had in."""
+
+    name: str
+    ending: str
+    """Of its file, such as `.epub`; several files come as one `.zip`."""
+    readers: str
+    """The programs that it is for."""
+    with_notes: bool
+    """Whether the notes on the run go along."""
+    url: str
+    """Where the run is had in this format."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatsReply(Record):
+    """All formats of a run."""
+
+    run: str
+    formats: tuple[FormatReply, ...]
+
+
+def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
+    """Exporting; the runs stay as they are, and nothing is written on the server."""
+    routes = RoleRouter("reader", prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
+    runs = run_views(context, jobs)
+
+    @routes.get("")
+    def formats(run_id: RunId) -> FormatsReply:
+        """The formats that a run can be had in."""
+        place = f"{run_url(runs.get(run_id).id)}/export"
+        rows = [(name, format_choice(name), form.readers) for name, form in FORMATS.items()]
+        return FormatsReply(
+            run_id,
+            tuple(
+                FormatReply(name, choice.ending, readers, choice.with_notes, f"{place}/{name}")
+                for name, choice, readers in rows
+            ),
+        )
+
+    @routes.get("/{form}", response_class=Response, responses=EXPORT_DOC)
+    @allow("reader", "export")
+    def file(run_id: RunId, form: FormatName) -> Response:
+        """A run in one format, made when it is asked for: the same run with the same notes gives the same bytes."""
+        return download_response(runs.get(run_id), form)
+
+    return routes
+
+
+def download_response(run: RunView, form: str) -> Response:
+    """A run in a format, as a file that a browser or a program keeps."""
+    file = _one_file(form, run.topic, make_files(run.path, form))
+    kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
+    return Response(
+        file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind
+    )
+
+
+def format_choice(name: str) -> FormatChoice:
+    """How a format is offered."""
+    form = FORMATS[name]
+    several = form.is_folder or len(form.names) > 1
+    ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
+    return FormatChoice(name, ending, name in WITH_NOTES)
+
+
+def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
+    """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
+    name = folder_name(topic)
+    if len(files) == 1 and not FORMATS[form].is_folder:
+        place = PurePosixPath(files[0].name)
+        what = "" if place.stem == WHOLE_RUN else f"-{place.stem}"
+        return ExportedFile(f"{name}{what}{place.suffix}", files[0].content)
+    if FORMATS[form].is_folder:
+        folder = safe_name(topic)
+        files = tuple(ExportedFile(f"{folder}/{file.name}", file.content) for file in files)
+    return ExportedFile(f"{name}-{form}.zip", zip_files(files))
+
+
+def content_disposition(name: str) -> str:
+    """The header that names a file, in letters that every browser reads, and in its own."""
+    stem, dot, ending = name.rpartition(".")
+    plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
+    return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"
