@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import JsonOption, say, user_workspace
+from kiwiresearch.cli.options import JsonOption, emit, print_json, say, user_workspace
 from kiwiresearch.errors import BadUsage, KiwiError
 
 if TYPE_CHECKING:
@@ -31,12 +31,10 @@ SHOWN_ONCE = "It is shown this once: give it to the user, and keep it from other
 @users.command("list")
 def list_users(*, json: JsonOption = False) -> None:
     """Show all users, their roles, limits and tokens."""
-    from kiwiresearch.cli import output
-
     register = _register()
     rows = [register.with_tokens(user) for user in register.all()]
     if json:
-        output.document({"users": rows})
+        print_json({"users": rows})
         return
     if not rows:
         print("There are no users yet. Make the first: kiwiresearch users add NAME --role owner")
@@ -51,7 +49,6 @@ def list_users(*, json: JsonOption = False) -> None:
 @users.command()
 def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOption = False) -> None:
     """Make a user, and a first token, which is shown this once."""
-    from kiwiresearch.cli import output
     from kiwiresearch.workspace.users import checked_label
 
     register = _register()
@@ -59,7 +56,7 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOptio
     user = register.add(name, role)
     token = register.new_token(name, label)
     if json:
-        output.document({"name": user.name, "role": user.role, "token": token.text, "token_id": token.id})
+        print_json({"name": user.name, "role": user.role, "token": token.text, "token_id": token.id})
         return
     print(f"{_plain(user.name)} may come in as {user.role}. The token: {token.text}", flush=True)
     say(SHOWN_ONCE)
@@ -96,11 +93,9 @@ def limit(
 @users.command()
 def token(name: Name, label: Label = "", *, json: JsonOption = False) -> None:
     """Make another token for a user, which is shown this once."""
-    from kiwiresearch.cli import output
-
     made = _register().new_token(name, label)
     if json:
-        output.document({"name": name, "token": made.text, "token_id": made.id})
+        print_json({"name": name, "token": made.text, "token_id": made.id})
         return
     print(f"The token {made.id} of {_plain(name)}: {made.text}", flush=True)
     say(SHOWN_ONCE)
@@ -126,12 +121,8 @@ def remove(name: Name, *, json: JsonOption = False) -> None:
 
 
 def _report(words: str, record: dict[str, Any], *, as_json: bool) -> None:
-    from kiwiresearch.cli import output
 
-    if as_json:
-        output.document(record)
-    else:
-        print(_plain(words))
+    emit(record, lambda: print(_plain(words)), as_json=as_json)
 
 
 def _limit(text: str) -> tuple[str, int | None]:
@@ -195,11 +186,9 @@ def audit(
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
     """Prove the audit, up to `head` also that it was not written anew, and tell where it ends for the next time."""
-    from kiwiresearch.cli import output
-
     proof = store.audit.prove(head)
     if json:
-        output.document(proof)
+        print_json(proof)
     elif proof.holds:
         print("The audit is whole: every row is as it was written.")
         print(f"Its last row has the hash {proof.head}")
@@ -215,9 +204,7 @@ def _check_audit(store: Store, head: str, *, json: bool) -> None:
 
 def _show_row(row: AuditRow, *, json: bool) -> None:
     if json:
-        from kiwiresearch.cli import output
-
-        output.document(row)
+        print_json(row)
         return
     from kiwiresearch.text.display import printable
 

@@ -12,7 +12,15 @@ from kiwiresearch.cli.atlas import atlas
 from kiwiresearch.cli.claims import diff
 from kiwiresearch.cli.jobs import jobs
 from kiwiresearch.cli.kin import HELP as KIN_HELP
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, user_workspace
+from kiwiresearch.cli.options import (
+    BookOption,
+    JsonOption,
+    emit,
+    open_books,
+    print_json,
+    report_missing,
+    user_workspace,
+)
 from kiwiresearch.cli.server import hosts
 from kiwiresearch.cli.shelf import books, bulk
 from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
@@ -71,10 +79,9 @@ def ask(
             raise typer.Exit(each_question(batch, asker, finder, wish))
         if json:
             from kiwiresearch.ask.records import record_of
-            from kiwiresearch.cli import output
 
             answer = asker.ask(question, wish)
-            output.document(record_of(answer, finder.citation_url))
+            print_json(record_of(answer, finder.citation_url))
             report_missing(answer.missing)
         else:
             from kiwiresearch.cli.answer_output import show_answer
@@ -171,7 +178,7 @@ def page(
         if json:
             from kiwiresearch.page.doc import page_record
 
-            output.document(page_record(found.page, only=chosen))
+            print_json(page_record(found.page, only=chosen))
         else:
             output.page(found.page, found.book, only=chosen, with_links=links)
 
@@ -213,7 +220,7 @@ def search(
         found = finder.find(query, wish)
         report_missing(found.missing)
         if json:
-            output.document(search_record(found, finder))
+            print_json(search_record(found, finder))
         if not found.hits:
             raise finder.nothing_found(query)
         if not json:
@@ -230,10 +237,7 @@ def doctor(json: JsonOption = False) -> None:
         findings = diagnose(user_workspace())
     except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
-    if json:
-        output.document({"findings": [finding.record() for finding in findings]})
-    else:
-        output.findings(findings)
+    emit({"findings": [finding.record() for finding in findings]}, lambda: output.findings(findings), as_json=json)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from kiwiresearch.cli.kin import Privacy, privacy_mode
-from kiwiresearch.cli.options import JsonOption, say, user_workspace
+from kiwiresearch.cli.options import JsonOption, emit, say, user_workspace
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from kiwiresearch.atlas.atlas import Atlas, Recipe
     from kiwiresearch.atlas.database import ResultWindow
     from kiwiresearch.atlas.queries import PolicyFilter
-    from kiwiresearch.atlas.relatives import PrivacyView
 
 HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
 
@@ -32,7 +31,7 @@ Words = Annotated[str, typer.Option("--words", help="Only with these words.", me
 
 
 class _DefaultToOverview(TyperGroup):
-    """A folder where a command could stand asks for the overview."""
+    """A folder in place of a command means the overview."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
@@ -52,11 +51,11 @@ def overview(folder: Folder, *, json: JsonOption = False) -> None:
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.queries import overview as told
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
     opened = _open_atlas(folder, GRAPH, CONTRADICTIONS)
     record = opened.screen.overview(told(opened.atlas))
-    output.document(record) if json else book_output.overview(record)
+    emit(record, lambda: book_output.overview(record), as_json=json)
 
 
 @atlas.command()
@@ -82,16 +81,16 @@ def contradictions(
     """Show numbers and dates of the same subject that disagree, with both quotes."""
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.contradictions import contradictions as told
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
     subjects: dict[str, ValueKind | Literal[""]] = {"": "", "number": "a number", "date": "a date"}
-    wish = ContradictionFilter(
+    chosen = ContradictionFilter(
         _choice("--kind", kind, ("", *KINDS)), subjects[_choice("--of", what, tuple(subjects))], words, page
     )
     window = _window(limit, offset)
     opened = _open_atlas(folder, CONTRADICTIONS)
-    found = opened.screen.filter_page(told(opened.atlas, wish, window))
-    output.document(found.record()) if json else book_output.contradictions(found)
+    found = opened.screen.filter_page(told(opened.atlas, chosen, window))
+    emit(found.record(), lambda: book_output.contradictions(found), as_json=json)
 
 
 @atlas.command()
@@ -113,13 +112,13 @@ def ranks(
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.queries import RANK_ORDERS
     from kiwiresearch.atlas.queries import ranked_pages as told
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
     order = _choice("--by", by, RANK_ORDERS)
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(told(opened.atlas, order, words, window))
-    output.document(found.record()) if json else book_output.ranks(found)
+    emit(found.record(), lambda: book_output.ranks(found), as_json=json)
 
 
 @atlas.command()
@@ -143,13 +142,13 @@ def regions(
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.queries import EDGE_KINDS
     from kiwiresearch.atlas.queries import edge_pages as told
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
     which = _choice("--of", of, EDGE_KINDS)
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
     found = opened.screen.filter_page(told(opened.atlas, which, window))
-    output.document(found.record()) if json else book_output.regions(which, found)
+    emit(found.record(), lambda: book_output.regions(which, found), as_json=json)
 
 
 @atlas.command()
@@ -170,13 +169,13 @@ def timeline(
     """Show everything that the book dates, in the order of time."""
     from kiwiresearch.atlas.queries import TimelineFilter
     from kiwiresearch.atlas.queries import timeline as told
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
-    wish = TimelineFilter(first, last, subject, words, page)
+    chosen = TimelineFilter(first, last, subject, words, page)
     window = _window(limit, offset)
     opened = _open_atlas(folder)
-    found = opened.screen.filter_page(told(opened.atlas, wish, window))
-    output.document(found.record()) if json else book_output.timeline(found)
+    found = opened.screen.filter_page(told(opened.atlas, chosen, window))
+    emit(found.record(), lambda: book_output.timeline(found), as_json=json)
 
 
 @atlas.command("kin")
@@ -194,32 +193,37 @@ def kin(
     """Show the largest families, the relatives of a person, or how two people are tied."""
     from kiwiresearch.atlas import relatives as people
     from kiwiresearch.atlas.families import FAMILIES
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.atlas.relatives import PrivacyView
+    from kiwiresearch.cases.case import this_year
+    from kiwiresearch.cli import book_output
 
-    sight = _sight(privacy, as_json=json)
+    view = PrivacyView(privacy_mode(privacy, as_json=json), this_year())
     window = _window(limit, offset)
     opened = _open_atlas(folder, FAMILIES)
     found, screen = opened.atlas, opened.screen
     if other:
-        tied = screen.relation(people.relation(found, person, other, sight))
-        output.document(tied) if json else book_output.relation(tied)
+        tied = screen.relation(people.relation(found, person, other, view))
+        emit(tied, lambda: book_output.relation(tied), as_json=json)
     elif person:
-        told = _part_of(screen.relatives(people.relatives(found, person, sight, steps=ties)), window)
-        output.document(told) if json else book_output.relatives(told)
+        told = screen.relatives(people.relatives(found, person, view, steps=ties))
+        rows = told["relatives"]
+        some = rows[window.offset : window.offset + window.limit]
+        told |= {"relatives": some, "total": len(rows), "offset": window.offset}
+        emit(told, lambda: book_output.relatives(told), as_json=json)
     else:
-        part = screen.filter_page(people.families(found, sight, window))
-        output.document(part.record()) if json else book_output.families(part)
+        part = screen.filter_page(people.families(found, view, window))
+        emit(part.record(), lambda: book_output.families(part), as_json=json)
 
 
 class _Opened(NamedTuple):
-    """An atlas, and what the policy of the desk hides of it."""
+    """An atlas, and the filter for what the policy hides of it."""
 
     atlas: Atlas
     screen: PolicyFilter
 
 
 def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
-    """The atlas of a folder; whoever has to wait for something to be worked out is told so."""
+    """The atlas of a folder; the user is told if tables must be computed first."""
     from kiwiresearch.atlas.atlas import open_atlas
     from kiwiresearch.workspace.atlas import atlas_screen
 
@@ -232,24 +236,10 @@ def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     return _Opened(found, screen)
 
 
-def _sight(privacy: str, *, as_json: bool) -> PrivacyView:
-    from kiwiresearch.atlas.relatives import PrivacyView
-    from kiwiresearch.cases.case import this_year
-
-    return PrivacyView(privacy_mode(privacy, as_json=as_json), this_year())
-
-
 def _window(limit: int, offset: int) -> ResultWindow:
     from kiwiresearch.atlas.database import ResultWindow
 
     return ResultWindow(limit, offset)
-
-
-def _part_of(told: dict[str, Any], window: ResultWindow) -> dict[str, Any]:
-    """Some of the relatives, and how many there are."""
-    rows = told["relatives"]
-    some = rows[window.offset : window.offset + window.limit]
-    return told | {"relatives": some, "total": len(rows), "offset": window.offset}
 
 
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:

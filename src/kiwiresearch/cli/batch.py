@@ -12,7 +12,7 @@ from typing import Any
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims.conflicts.compare import compare_texts
 from kiwiresearch.claims.page_claims import claims_of_text
-from kiwiresearch.cli import output
+from kiwiresearch.cli.options import print_json
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.search.find import SearchOptions
 from kiwiresearch.workspace.asker import Asker, answer_row, query_in_row
@@ -29,10 +29,10 @@ def each_query(source: str, finder: Finder, wish: SearchOptions) -> int:
         text = ""
         try:
             text = query_in_row(line, number, QUERY_KEYS)
-            output.document(search_record(finder.find(text, wish), finder))
+            print_json(search_record(finder.find(text, wish), finder))
         except KiwiError as problem:
             failed = True
-            output.document({"query": text, "hits": [], "error": str(problem)})
+            print_json({"query": text, "hits": [], "error": str(problem)})
     return 1 if failed else 0
 
 
@@ -56,7 +56,7 @@ def each_question(source: str, asker: Asker, finder: Finder, wish: AskOptions) -
     failed = False
     for number, line in rows_of(source):
         row = answer_row(line, number, asker, finder.citation_url, replace(wish, turns=()))
-        output.document(row.record)
+        print_json(row.record)
         failed = failed or row.failed
     return 1 if failed else 0
 
@@ -102,10 +102,10 @@ def each_text(source: str, wanted: str) -> int:
         try:
             row = _json_row(line, number)
             found = claims_of_text(_words(row, "text", number), _title(row, number))
-            output.document(found.of_type(wanted).record())
+            print_json(found.of_type(wanted).record())
         except KiwiError as problem:
             failed = True
-            output.document({"title": "", "book": "", "path": "", "claims": [], "hedges": [], "error": str(problem)})
+            print_json({"title": "", "book": "", "path": "", "claims": [], "hedges": [], "error": str(problem)})
     return 1 if failed else 0
 
 
@@ -121,7 +121,7 @@ def each_pair(source: str) -> int:
         except KiwiError as problem:
             failed = True
             told["error"] = str(problem)
-        output.document(told)
+        print_json(told)
     return 1 if failed else 0
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
+from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
@@ -76,11 +76,10 @@ def _of_text(source: str, title: str) -> PageClaims:
 
 
 def _show_claims(found: PageClaims, wanted: str, *, json: bool) -> None:
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import claim_list
 
     if json:
-        output.document(found.record())
+        print_json(found.record())
     if not found.claims:
         which = f"claims of the type {wanted!r}" if wanted else "claims"
         raise NothingFound(
@@ -107,15 +106,11 @@ def conflicts(
         from kiwiresearch.cli.batch import each_pair
 
         raise typer.Exit(each_pair(pairs))
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import contradiction_list
     from kiwiresearch.runs.run import Run, contradictions_of
 
     found = contradictions_of(Run.open(folder_of(run or "")))
-    if json:
-        output.document({"run": run, "conflicts": [one.record() for one in found]})
-    else:
-        contradiction_list(found)
+    emit({"run": run, "conflicts": [one.record() for one in found]}, lambda: contradiction_list(found), as_json=json)
 
 
 def verify(
@@ -124,7 +119,6 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Prove a run again from its books: every file, quote, number, date and name. Exit code 1 if anything fails."""
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import proof
     from kiwiresearch.verify.run import shelf_for
     from kiwiresearch.verify.run import verify_run as prove
@@ -132,10 +126,7 @@ def verify(
     folder = folder_of(run)
     with shelf_for(folder, user_workspace(), book or []) as shelf:
         found = prove(folder, shelf)
-    if json:
-        output.document(found.record())
-    else:
-        proof(found)
+    emit(found.record(), lambda: proof(found), as_json=json)
     if not found.holds:
         raise typer.Exit(1)
 
@@ -157,16 +148,12 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Compare two runs claim by claim: other settings, or an older and a newer snapshot of the same book."""
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.answer_output import comparison
     from kiwiresearch.diff.run_comparison import compare_runs as compared
     from kiwiresearch.diff.run_comparison import comparison_record, differences, open_compared_run
 
     found = compared(open_compared_run(folder_of(old)), open_compared_run(folder_of(new)))
-    if json:
-        output.document(comparison_record(old, new, found, differences(found)))
-    else:
-        comparison(found)
+    emit(comparison_record(old, new, found, differences(found)), lambda: comparison(found), as_json=json)
 
 
 OldBook = Annotated[
@@ -217,13 +204,10 @@ def diff(
 
 
 def _one_page(both: SnapshotDiff, words: str, kinds: tuple[str, ...], *, json: bool) -> None:
-    from kiwiresearch.cli import book_output, output
+    from kiwiresearch.cli import book_output
 
     found = both.page(words)
-    if json:
-        output.document(both.record() | {"changes": list(found.records(kinds))})
-    else:
-        book_output.page(found, kinds)
+    emit(both.record() | {"changes": list(found.records(kinds))}, lambda: book_output.page(found, kinds), as_json=json)
 
 
 def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int, *, json: bool) -> None:
@@ -234,7 +218,7 @@ def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int,
 
     tally = DiffTally(kinds, limit=limit)
     file = folder_of(out) if out else None
-    with json_lines_file(file) if file else nullcontext(_discard) as write, bulk_display() as tell:
+    with json_lines_file(file) if file else nullcontext(lambda _: None) as write, bulk_display() as tell:
         write({"kind": "books"} | both.record())
         for change in both.changes(tell):
             tally.add(change)
@@ -242,17 +226,13 @@ def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int,
                 write(record)
         write({"kind": "summary", "notes": both.notes} | tally.record())
     if json:
-        output.document(both.record() | tally.record() | {"changes": tally.records()})
+        print_json(both.record() | tally.record() | {"changes": tally.records()})
     else:
         book_output.books(both.old, both.new)
         book_output.summary(tally, both.notes, with_pages=kinds == CHANGE_KINDS)
         book_output.changes(tally)
         if file:
             output.unbroken_line(f"\nEvery change: {file}")
-
-
-def _discard(_: Any) -> None:
-    return None
 
 
 def _say_order(old: BookEdition, new: BookEdition) -> None:

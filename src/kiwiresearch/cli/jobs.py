@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, say, user_workspace
-from kiwiresearch.cli.server import StoreUrl, now, with_store
+from kiwiresearch.cli.options import BookOption, JsonOption, emit, print_json, say, user_workspace
+from kiwiresearch.cli.server import StoreUrl, with_store
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -23,41 +23,31 @@ STEPS = {
 }  # fmt: skip
 
 
-def print_job(one: Job, *, as_json: bool) -> None:
-    """A job as a line, or as one JSON document."""
+def print_job(job: Job, *, as_json: bool) -> None:
     from kiwiresearch.cli import output
 
-    if as_json:
-        output.document(one.record())
-    else:
-        output.line(job_line(one))
+    emit(job.record(), lambda: output.line(job_line(job)), as_json=as_json)
 
 
-def job_line(one: Job) -> str:
+def job_line(job: Job) -> str:
     from kiwiresearch.text.display import count_of
 
-    of_user = f" for {one.user}" if one.user else ""
-    first = f" (priority {one.priority})" if one.priority else ""
-    done = f", {count_of(one.pages, *STEPS[one.wish.kind])}" if one.pages else ""
-    return f"{one.id}: {one.state}{done}; {one.wish.kind}{of_user}{first}"
+    user = f" for {job.user}" if job.user else ""
+    priority = f" (priority {job.priority})" if job.priority else ""
+    done = f", {count_of(job.pages, *STEPS[job.wish.kind])}" if job.pages else ""
+    return f"{job.id}: {job.state}{done}; {job.wish.kind}{user}{priority}"
 
 
-def list_line(one: Job) -> str:
-    """A job as a line among others; of one whose row is damaged, what is wrong and what to do."""
-    damage = f". {one.problem} {one.remedy}" if one.wish.kind == "damaged" else ""
-    return job_line(one) + damage
-
-
-def result_line(found: JobQueue, one: Job) -> str:
-    """Where a job that is done has put what it made; empty where that is not on this machine."""
-    if one.state != "done" or one.wish.kind == "kin":
+def result_line(jobs: JobQueue, job: Job) -> str:
+    """Where the result of a finished job is; empty if that is not on this machine."""
+    if job.state != "done" or job.wish.kind == "kin":
         return ""
-    if one.wish.kind == "ask":
-        return f"Answers: kiwiresearch jobs answers {one.id}"
+    if job.wish.kind == "ask":
+        return f"Answers: kiwiresearch jobs answers {job.id}"
     from kiwiresearch.jobs.assignment import exists
 
-    place = found.assignment.place(one)
-    what, file = ("Tables", place) if one.wish.kind == "bulk" else ("Brief", place / "report.md")
+    place = jobs.assignment.place(job)
+    what, file = ("Tables", place) if job.wish.kind == "bulk" else ("Brief", place / "report.md")
     return f"{what}: {file}" if exists(file) else ""
 
 
@@ -122,14 +112,11 @@ def add_ask(
 
     rows: list[str] = []
     for number, line in rows_of(file):
-        rows += [""] * (number - 1 - len(rows)) + [line.rstrip("\r\n")]  # lines keep their numbers
-    _add_job(
-        QuestionsRequest(tuple(rows), mode, passages, tuple(book or ()), not no_model),
-        user,
-        priority,
-        store,
-        as_json=json,
-    )
+        rows += [""] * (number - 1 - len(rows)) + [
+            line.rstrip("\r\n")
+        ]  # skipped lines stay as empty ones, so that errors name the right line
+    request = QuestionsRequest(tuple(rows), mode, passages, tuple(book or ()), not no_model)
+    _add_job(request, user, priority, store, as_json=json)
 
 
 @add.command("bulk")
@@ -165,8 +152,8 @@ def add_kin(
     if steps < 0:
         raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
     with _open_jobs(store) as found:
-        wish = FamilyRequest(found.cases.find(case), steps, not no_model)
-        print_job(found.start(wish, user=user, priority=priority), as_json=json)
+        request = FamilyRequest(found.cases.find(case), steps, not no_model)
+        print_job(found.start(request, user=user, priority=priority), as_json=json)
 
 
 @jobs.command("list")
@@ -191,10 +178,12 @@ def list_jobs(
     from kiwiresearch.cli import output
 
     if json:
-        output.document({"jobs": [job.record() for job in shown], "total": len(rows)})
+        print_json({"jobs": [job.record() for job in shown], "total": len(rows)})
         return
     for job in shown:
-        output.line(list_line(job))
+        # A job whose row is damaged also says what is wrong with it, and what to do.
+        damage = f". {job.problem} {job.remedy}" if job.wish.kind == "damaged" else ""
+        output.line(job_line(job) + damage)
     if len(shown) < len(rows):
         output.line(f"… and {len(rows) - len(shown):,} more (--limit)")
     if not rows:
@@ -267,7 +256,7 @@ def remove(
     with _open_jobs(store) as found:
         left = found.remove(job_id, with_run=yes)
     if json:
-        output.document({"removed": job_id, "left": str(left or "")})
+        print_json({"removed": job_id, "left": str(left or "")})
         return
     output.line(f"{job_id}: removed")
     if left is not None:
@@ -304,21 +293,24 @@ def wait(
         raise typer.Exit(1)
 
 
-def _add_job(wish: JobRequest, user: str, priority: int, store: str, *, as_json: bool) -> None:
+def _add_job(request: JobRequest, user: str, priority: int, store: str, *, as_json: bool) -> None:
     with _open_jobs(store) as found:
-        print_job(found.start(wish, user=user, priority=priority), as_json=as_json)
+        print_job(found.start(request, user=user, priority=priority), as_json=as_json)
 
 
 @contextlib.contextmanager
 def _open_jobs(store: str) -> Iterator[JobQueue]:
-    """The jobs of the store; nothing is worked on here."""
+    """The jobs of the store, without working on any."""
     from kiwiresearch.jobs.queue import JobQueue, QueueLimits
     from kiwiresearch.workspace.shelf import shelf_of
+    from kiwiresearch.workspace.users import utc_now
     from kiwiresearch.workspace.workspace import store_of
 
     workspace = with_store(user_workspace(), store)
-    store_of(workspace)  # if it cannot be used, that is said once, and not of the shelf as well
-    found = JobQueue(workspace, shelf_of(workspace).books, now=now, limits=QueueLimits(running=0, queued=MAX_QUEUED))
+    store_of(workspace)  # fails here if it cannot be used, before the shelf reports the same
+    found = JobQueue(
+        workspace, shelf_of(workspace).books, now=utc_now, limits=QueueLimits(running=0, queued=MAX_QUEUED)
+    )
     try:
         yield found
     finally:

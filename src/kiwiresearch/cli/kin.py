@@ -1,4 +1,4 @@
-"""The commands of family research, gathered; what they share."""
+"""What the commands of family research share: options, the opened case, and people by name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Privacy = Annotated[
 
 
 def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
-    """The mode in force: all for the eyes of the owner, the public one for whatever may be handed on."""
+    """The privacy mode: by default all for the owner's terminal, and the public one for what may be passed on."""
     from kiwiresearch.kin.privacy.redaction import MODES
 
     given = privacy or ("public" if as_json else "owner")
@@ -54,55 +54,48 @@ def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
 
 @contextlib.contextmanager
 def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
-    """The case that a command is about; with its books where `books` is a list, be it empty."""
+    """The case that a command is about; with its books if `books` is a list, even an empty one."""
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.places import rewording_errors
+    from kiwiresearch.cases.places import plugins_folder, rewording_errors
     from kiwiresearch.cases.registry import find_case_place
 
     workspace = user_workspace()
     place = find_case_place(workspace, wanted)
     if not wanted:
         say(f"Case: {place.title}")
-    with contextlib.ExitStack() as open_things:
-        open_things.enter_context(rewording_errors(place.with_title))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(rewording_errors(place.with_title))
         alone_s = 0.0 if writing else None
-        case = open_things.enter_context(Case.open(place, plugins=own_plugins(workspace), alone_s=alone_s))
+        case = stack.enter_context(Case.open(place, plugins=plugins_folder(workspace), alone_s=alone_s))
         if books is not None:
-            shelf = open_things.enter_context(open_books(workspace, books or _books_of(case, workspace)))
+            shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
             from kiwiresearch.workspace.finder import Finder
 
-            case.finder = open_things.enter_context(Finder(workspace, shelf, all_books=True))
+            case.finder = stack.enter_context(Finder(workspace, shelf, all_books=True))
         yield case
 
 
 def _books_of(case: Case, workspace: Workspace) -> list[str]:
-    """The books it began with: where they were then, or, on another machine, as they stand on its shelf."""
+    """The books the case was started with: at their paths of then, or by id on the shelf of another machine."""
     places, ids = list(case.book_places()), list(case.settings.books)
     is_moved = any("://" not in one and not Path(one).exists() for one in places)
     on_shelf = {one.id for one in workspace.shelf_file.books()} if is_moved else set()
     return ids if ids and on_shelf.issuperset(ids) else places
 
 
-def own_plugins(workspace: Workspace) -> Path:
-    """Where a user's own plugins are."""
-    from kiwiresearch.cases.places import plugins_folder
-
-    return plugins_folder(workspace)
-
-
 def report_model_problem(case: Case) -> None:
-    """Say that the model was of no help, where it could not be reached."""
+    """Say so if the model could not be reached."""
     problem = case.researcher.model_problem
     if problem is not None:
         say(f"The rules went on without the model. {problem}")
 
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
-    """The person a user means, if the tree that is shown has them under that name."""
+    """The person a user means, if the shown tree has one of that name."""
     try:
         return case.person(words, tree)
     except NothingFound:
-        with contextlib.suppress(BadUsage):  # several of them are as hidden as one
+        with contextlib.suppress(BadUsage):  # several people of that name are withheld like one
             case.person(words)
         raise BadUsage(
             f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
@@ -110,7 +103,7 @@ def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
 
 
 def person_or_seed(case: Case, words: str, tree: Tree) -> PersonId:
-    """The person named, else the first whom the case began with."""
+    """The named person, or else the first one the case was started with."""
     if words:
         return shown_person(case, words, tree)
     seed = next((seed for seed in case.seeds() if seed in tree.persons), None)

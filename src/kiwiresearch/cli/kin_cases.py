@@ -1,16 +1,17 @@
-"""The commands about cases as a whole: start, continue, list, move and remove."""
+"""The commands that start, continue, list, move and remove cases."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.kin import CaseOption, NoModel, opened_case, own_plugins, report_model_problem
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
+from kiwiresearch.cli.kin import CaseOption, NoModel, opened_case, report_model_problem
+from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, NothingFound
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.places import CasePlace
     from kiwiresearch.kin.loop.crawler import StepResult
     from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
-    from kiwiresearch.zim.library import Shelf
 
 AsEvents = Annotated[bool, typer.Option("--json", help="A JSON line on standard output for each step; names nobody.")]
 SignIn = Annotated[
@@ -67,8 +67,9 @@ def start(
     What is not given here is taken from [kin] in the settings; the case keeps it, whatever they say later.
     """
     from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases.places import plugins_folder
     from kiwiresearch.cases.registry import new_case_place
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cli import kin_output
     from kiwiresearch.workspace.finder import Finder
     from kiwiresearch.workspace.places import checked_topic
 
@@ -87,14 +88,13 @@ def start(
         try:
             with (
                 new_case_place(workspace, case, seeds[0]) as place,
-                Case.start(place, settings, finder, plugins=own_plugins(workspace), with_model=not no_model) as begun,
+                Case.start(
+                    place, settings, finder, plugins=plugins_folder(workspace), with_model=not no_model
+                ) as begun,
             ):
-                begun.store.set_state("book_places", _places(shelf) if book else [])
+                begun.store.set_state("book_places", [str(one.source) for one in shelf.books] if book else [])
                 report_model_problem(begun)
-                if json:
-                    output.document(start_record(begun))
-                else:
-                    kin_output.started(begun)
+                emit(_start_record(begun), lambda: kin_output.started(begun), as_json=json)
         except NothingFound as problem:
             if len(seeds) == 1:
                 raise
@@ -112,12 +112,8 @@ def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | 
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
 
 
-def _places(shelf: Shelf) -> list[str]:
-    return [str(one.source) for one in shelf.books]
-
-
-def start_record(case: Case) -> dict[str, Any]:
-    """What a case began with, as data that may be handed on."""
+def _start_record(case: Case) -> dict[str, object]:
+    """What a case was started with, without anybody who may be living."""
     tree, mask = case.tree("public"), case.mask("public")
     return {
         "case": mask.file_name(case.place.title),
@@ -157,11 +153,11 @@ def run(
 def _take_steps(
     wanted: str, book: list[str] | None, count: int, sign_ins: list[str], *, with_model: bool, json: bool
 ) -> None:
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cli import kin_output
 
     with opened_case(wanted, writing=True, books=book or []) as case:
         case.with_model = with_model
-        tell = _events(output.document) if json else kin_output.StepLines(case).tell
+        tell = _until_reader_leaves(_print_event) if json else kin_output.StepLines(case).tell
         try:
             for source in sign_ins:
                 case.sign_in(source, lambda where: say(f"Sign in here, in a browser of this machine: {where}"))
@@ -174,34 +170,36 @@ def _take_steps(
 
 
 def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepResult | None:
+    """Take `count` steps, or all if it is 0; returns the last."""
     last = None
-    for number, took in enumerate(case.steps(), start=1):
-        last = took
-        tell(took)
-        if number == count:
-            break
+    for last in islice(case.steps(), count or None):
+        tell(last)
     return last
 
 
-def _events(write: Callable[[Any], None]) -> Callable[[StepResult], None]:
-    """Events for programs. Whoever reads them may leave; the work goes on for the case."""
+def _print_event(result: StepResult) -> None:
     import sys
 
+    event = {"event": result.what, "words": result.words, "new": result.new}
+    print_json(event | ({"reason": result.reason} if result.reason else {}))
+    sys.stdout.flush()
+
+
+def _until_reader_leaves(tell: Callable[[StepResult], None]) -> Callable[[StepResult], None]:
+    """Stop printing when the program that reads our output ends; the work on the case goes on."""
     from kiwiresearch.errors import ReaderLeft
 
-    heard = [True]
+    has_left = False
 
-    def tell(took: StepResult) -> None:
-        if not heard[0]:
-            return
-        event = {"event": took.what, "words": took.words, "new": took.new}
-        try:
-            write(event | ({"reason": took.reason} if took.reason else {}))
-            sys.stdout.flush()
-        except ReaderLeft:
-            heard[0] = False
+    def tell_if_read(result: StepResult) -> None:
+        nonlocal has_left
+        if not has_left:
+            try:
+                tell(result)
+            except ReaderLeft:
+                has_left = True
 
-    return tell
+    return tell_if_read
 
 
 WORK_COMMANDS: dict[str, Callable[..., None]] = {"start": start, "step": step, "run": run}
@@ -219,25 +217,33 @@ def cases(*, json: JsonOption = False) -> None:
 
     rows = [_row(place, as_json=json) for place in all_case_places(user_workspace())]
     if json:
-        output.document({"cases": rows})
+        print_json({"cases": rows})
         return
     for row in rows:
-        output.line(f"{row['case']}: {row['problem'] or count_of(row['people'], 'person', 'people')}")
+        output.line(f"{row.case}: {row.problem or count_of(row.people, 'person', 'people')}")
     if not rows:
         output.line("There is no case yet.")
 
 
-def _row(place: CasePlace, *, as_json: bool) -> dict[str, Any]:
-    """A case in a line; one that cannot be read is told with what is wrong."""
+@dataclass(frozen=True, slots=True)
+class _CaseRow:
+    """A case in a list; one that cannot be read has a problem instead of people."""
+
+    case: str
+    people: int
+    problem: str
+
+
+def _row(place: CasePlace, *, as_json: bool) -> _CaseRow:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.cases.places import rewording_errors
 
     try:
         with rewording_errors(place.without_names if as_json else place.with_title), Case.open(place) as case:
             title = case.mask("public").file_name(place.title) if as_json else place.title
-            return {"case": title, "people": len(case.store.tree().persons), "problem": ""}
+            return _CaseRow(title, len(case.store.tree().persons), "")
     except KiwiError as problem:
-        return {"case": "" if as_json else place.title, "people": 0, "problem": str(problem)}
+        return _CaseRow("" if as_json else place.title, 0, str(problem))
 
 
 def move(
@@ -258,7 +264,7 @@ def move(
         move_into_store(user_workspace(), case, name) if to == STORE else move_out_of_store(user_workspace(), case, to)
     )
     if json:
-        output.document({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
+        print_json({"fingerprint": done.fingerprint, "to": STORE if to == STORE else "folder"})
         return
     output.unbroken_line(f"Case: {done.title}")
     output.unbroken_line(f"Every row is the same at both places: {done.fingerprint}")
@@ -284,14 +290,11 @@ def remove(
     if not yes:
         raise BadUsage(f"The case {case!r} would be removed for good.", remedy="Give --yes as well, if it is meant.")
     held.remove(found)
-    if json:
-        output.document({"removed": found})
-    else:
-        output.line(f"Removed: {case}")
+    emit({"removed": found}, lambda: output.line(f"Removed: {case}"), as_json=json)
 
 
 def _require_name(case: str) -> None:
-    """What is moved or removed is named: the case that was worked on last is not meant by itself."""
+    """Refuse to move or remove the case that was worked on last just because no other was named."""
     if not case.strip():
         raise BadUsage("Name the case.", remedy="'kiwiresearch kin cases' lists them.")
 

@@ -1,4 +1,4 @@
-"""The commands by which a user decides: who is one person, who lives, which sources are asked, what is taken in."""
+"""The commands by which a user decides: about merges, the living, sources and imported files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.kin import CaseOption, Privacy, opened_case, own_plugins, privacy_mode
-from kiwiresearch.cli.options import JsonOption, say, user_workspace
+from kiwiresearch.cli.kin import CaseOption, Privacy, opened_case, privacy_mode
+from kiwiresearch.cli.options import JsonOption, emit, print_json, say, user_workspace
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -31,27 +31,21 @@ def merges(
     json: JsonOption = False,
 ) -> None:
     """Show who was taken for one person and who may be, with what speaks for and against; decide what is open."""
-    from kiwiresearch.cases.review import accept_merge as take
-    from kiwiresearch.cases.review import allow_merge_again as allow
-    from kiwiresearch.cases.review import merges_record
-    from kiwiresearch.cases.review import reject_merge as keep_apart
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cases.review import accept_merge, allow_merge_again, merges_record, reject_merge
+    from kiwiresearch.cli import kin_output
 
     if sum(map(bool, (accept, reject, take_back))) > 1:
         raise BadUsage("Accept, reject or take back, one at a time.", remedy="Give the command twice.")
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case, writing=bool(accept or reject or take_back)) as found:
         if accept:
-            say(f"Merged: {take(found, accept, why)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
+            say(f"Merged: {accept_merge(found, accept, why)[:8]}. Undo it with: kiwiresearch kin unmerge ID")
         elif reject:
-            say(f"Kept apart: {keep_apart(found, reject, why).id[:8]}.")
+            say(f"Kept apart: {reject_merge(found, reject, why).id[:8]}.")
         elif take_back:
-            say(f"No longer kept apart: {allow(found, take_back, why).id[:8]}.")
+            say(f"No longer kept apart: {allow_merge_again(found, take_back, why).id[:8]}.")
         rows = merges_record(found, found.tree(mode), found.mask(mode))
-        if json:
-            output.document(rows)
-        else:
-            kin_output.merges(rows)
+        emit(rows, lambda: kin_output.merges(rows), as_json=json)
 
 
 def unmerge(
@@ -69,7 +63,7 @@ def unmerge(
     with opened_case(case, writing=True) as found:
         undone = undo_merge(found, merge, why, cascade=cascade)
     if json:
-        output.document({"undone": list(undone)})
+        print_json({"undone": list(undone)})
     else:
         for one in undone:
             output.line(f"Undone: {one[:8]}")
@@ -95,10 +89,11 @@ def living(
             set_living(found, one, status, why.strip())
         row = living_record(found, one)
         why_told = found.mask("public").text(row.why) if json else row.why
-    if json:
-        output.document({"living": row.living, "why": why_told, "by_user": row.by_user})
-    else:
-        output.line(f"{row.name}: {row.living}. {row.why}.")
+    emit(
+        {"living": row.living, "why": why_told, "by_user": row.by_user},
+        lambda: output.line(f"{row.name}: {row.living}. {row.why}."),
+        as_json=json,
+    )
 
 
 def plugins(
@@ -116,9 +111,10 @@ def plugins(
     json: JsonOption = False,
 ) -> None:
     """List the sources, try one, or switch one on or off for the case. The network is off until you switch one on."""
+    from kiwiresearch.cases.places import plugins_folder
     from kiwiresearch.cases.sources import set_plugin, source_records
-    from kiwiresearch.cli import kin_output, output
-    from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
+    from kiwiresearch.cli import kin_output
+    from kiwiresearch.kin.sources.registry import load_plugins
 
     if action and action not in PLUGIN_ACTIONS:
         raise BadUsage(f"{action!r} is nothing to do with a plugin.", remedy="Use check, on or off.")
@@ -126,37 +122,40 @@ def plugins(
         raise BadUsage(f"Which plugin is to be {'checked' if action == 'check' else f'switched {action}'}?")
     if action == "check":
         raise typer.Exit(_check(what, json=json))
-    known = all_plugins(own_plugins(user_workspace()))
+    known = load_plugins(plugins_folder(user_workspace()))
     with _case_or_none(case, writing=bool(action)) as found:
         if action and found is not None:
             chosen = known.named(what)
             set_plugin(found.store, chosen, on=action == "on", terms=terms_ok, contact=contact, endpoint=endpoint)
         rows = source_records(known, found.store if found else None)
-        if json:
-            output.document({"plugins": rows, "problems": [str(problem) for problem in known.problems]})
-        else:
-            kin_output.plugins([row for row in rows if not action or row.id == what], known.problems)
+        emit(
+            {"plugins": rows, "problems": [str(problem) for problem in known.problems]},
+            lambda: kin_output.plugins([row for row in rows if not action or row.id == what], known.problems),
+            as_json=json,
+        )
 
 
 def _check(what: str, *, json: bool) -> int:
-    from kiwiresearch.cli import kin_output, output
-    from kiwiresearch.kin.sources.registry import KnownPlugin, check_plugin, read_plugin
-    from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
+    from kiwiresearch.cases.places import plugins_folder
+    from kiwiresearch.cli import kin_output
+    from kiwiresearch.kin.sources.registry import KnownPlugin, check_plugin, load_plugins, read_plugin
 
     file = Path(what)
     is_file = file.suffix in (".yaml", ".yml")
-    known = KnownPlugin(read_plugin(file), file) if is_file else all_plugins(own_plugins(user_workspace())).named(what)
+    known = (
+        KnownPlugin(read_plugin(file), file) if is_file else load_plugins(plugins_folder(user_workspace())).named(what)
+    )
     checks = check_plugin(known)
     if json:
         rows = [{"page": one.fixture, "passed": one.passed, "problems": list(one.problems)} for one in checks]
-        output.document({"id": known.plugin.plugin_id, "checks": rows})
+        print_json({"id": known.plugin.plugin_id, "checks": rows})
     else:
         kin_output.plugin_checks(known.plugin.plugin_id, checks)
     return 0 if all(one.passed for one in checks) else 1
 
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
-    """The case, or none: plugins can be listed before there is one, not switched."""
+    """The case, or None: plugins can be listed before there is one, but not switched."""
     from kiwiresearch.cases.registry import case_exists
 
     return (
@@ -180,29 +179,28 @@ def import_file(
 ) -> None:
     """Take a family tree of another program into the case, with its sources; people known already are matched."""
     from kiwiresearch.cases.imports import import_gedcom
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cli import kin_output
 
     _start_case_for(file, case, person)
     with opened_case(case, writing=True) as found:
         done = import_gedcom(found.store, Path(file).expanduser(), person)
         decided = found.decide()
-        if json:
-            output.document(
-                {
-                    "people": done.people,
-                    "new_people": done.new_people,
-                    "statements": done.facts,
-                    "ties": done.ties,
-                    "merged": len(decided.merged),
-                    "notes": len(done.notes),
-                }
-            )
-        else:
-            kin_output.imported(done, len(decided.merged))
+        emit(
+            {
+                "people": done.people,
+                "new_people": done.new_people,
+                "statements": done.facts,
+                "ties": done.ties,
+                "merged": len(decided.merged),
+                "notes": len(done.notes),
+            },
+            lambda: kin_output.imported(done, len(decided.merged)),
+            as_json=json,
+        )
 
 
 def _start_case_for(file: str, case: str, person: str) -> None:
-    """Begin a case for the file where there is none; a file that cannot be read begins nothing."""
+    """Start a case for the file if there is none; a file that cannot be read starts nothing."""
     from kiwiresearch.cases.case import Case, find_person
     from kiwiresearch.cases.registry import case_exists, new_case_place
     from kiwiresearch.kin.gedcom.read import read_gedcom

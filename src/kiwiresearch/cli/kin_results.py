@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, Privacy, opened_case, person_or_seed, privacy_mode, shown_person
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
+from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, KiwiError, NothingFound
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
     """Show everybody, or one person with the family next to them."""
     from kiwiresearch.cases.records import people_named, people_records, person_record
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
     from kiwiresearch.kin.kinship import KinshipFinder
 
     mode = privacy_mode(privacy, as_json=json)
@@ -35,19 +34,17 @@ def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy 
         if not person:
             rows = people_records(found, mode, people_named(found, mode))
             stop = found.store.state("stop") or {}
-            if json:
-                out.document({"people": rows, "stop": stop.get("reason", "")})
-            else:
-                kin_output.people(found, rows, stop)
+            emit(
+                {"people": rows, "stop": stop.get("reason", "")},
+                lambda: kin_output.people(found, rows, stop),
+                as_json=json,
+            )
             return
         tree = found.tree(mode)
         one = shown_person(found, person, tree)
         seed = next((seed for seed in found.seeds() if seed in tree.persons and seed != one), None)
         row = person_record(tree, one, KinshipFinder(tree).kinship(seed, one).words if seed else "")
-        if json:
-            out.document(row)
-        else:
-            kin_output.person(row, tree.persons[seed].name if seed else "")
+        emit(row, lambda: kin_output.person(row, tree.persons[seed].name if seed else ""), as_json=json)
 
 
 def tree(
@@ -61,15 +58,11 @@ def tree(
     """Show the ancestors of a person, or the descendants, as a list that goes deeper."""
     from kiwiresearch.cases.records import branch_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     with opened_case(case) as found:
         shown = found.tree(privacy_mode(privacy, as_json=json))
         rows = branch_records(shown, person_or_seed(found, person, shown), down=down)
-        if json:
-            out.document({"direction": "down" if down else "up", "people": rows})
-        else:
-            kin_output.branches(rows)
+        emit({"direction": "down" if down else "up", "people": rows}, lambda: kin_output.branches(rows), as_json=json)
 
 
 def evidence(
@@ -83,7 +76,6 @@ def evidence(
     """Show each value of a person with the words that say so, where they stand, and what became of it."""
     from kiwiresearch.cases.records import checked_field, evidence_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     wanted = checked_field(field) if field else None
     mode = privacy_mode(privacy, as_json=json)
@@ -91,52 +83,41 @@ def evidence(
         shown = found.tree(mode)
         one = shown_person(found, person, shown)
         rows = evidence_records(found, one, wanted, mode)
-        if json:
-            out.document({"id": one, "name": shown.persons[one].name, "assertions": rows})
-        else:
-            kin_output.evidence(shown.persons[one].name, rows)
+        emit(
+            {"id": one, "name": shown.persons[one].name, "assertions": rows},
+            lambda: kin_output.evidence(shown.persons[one].name, rows),
+            as_json=json,
+        )
 
 
 def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show where sources do not agree, what speaks for which value, and what would settle it."""
     from kiwiresearch.cases.records import conflict_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     with opened_case(case) as found:
         rows = conflict_records(found, privacy_mode(privacy, as_json=json))
-        if json:
-            out.document({"conflicts": rows})
-        else:
-            kin_output.conflicts(rows)
+        emit({"conflicts": rows}, lambda: kin_output.conflicts(rows), as_json=json)
 
 
 def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show the events of the family in the order of time, with ages."""
     from kiwiresearch.cases.records import timeline_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     with opened_case(case) as found:
         rows = timeline_records(found, privacy_mode(privacy, as_json=json))
-        if json:
-            out.document({"events": rows})
-        else:
-            kin_output.events(rows)
+        emit({"events": rows}, lambda: kin_output.events(rows), as_json=json)
 
 
 def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show what was searched where, and what was not found; the latter proves nothing."""
     from kiwiresearch.cases.records import log_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     with opened_case(case) as found:
         rows = log_records(found, privacy_mode(privacy, as_json=json))
-        if json:
-            out.document({"searches": rows})
-        else:
-            kin_output.searches(rows)
+        emit({"searches": rows}, lambda: kin_output.searches(rows), as_json=json)
 
 
 def relation(
@@ -150,17 +131,13 @@ def relation(
     """Say what B is to A, and how the two are tied."""
     from kiwiresearch.cases.records import relation_record
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.cli import output as out
 
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case) as found:
         shown = found.tree(mode)
         pair = shown_person(found, first, shown), shown_person(found, second, shown)
         row = relation_record(found, *pair, mode)
-        if json:
-            out.document(row)
-        else:
-            kin_output.relation(row)
+        emit(row, lambda: kin_output.relation(row), as_json=json)
 
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -174,7 +151,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
-LIVING_WORDS = {
+LIVING_NOTES = {
     "owner": "shown in full, so keep the file to yourself",
     "private": "shown by name, decade and country",
     "public": "shown only as somebody, with the ties",
@@ -210,26 +187,26 @@ def export(
     from kiwiresearch.text.display import count_of
 
     form = checked_form(to)
-    mode = privacy_mode(privacy, as_json=True)
+    mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, as JSON may
     with opened_case(case) as found:
-        target = _target(out) or found.place.exports / FILE_NAMES[form]
+        target = _output_file(out) or found.place.exports / FILE_NAMES[form]
         text = _text(found, form, mode, with_model=not no_model)
         _write(target, text)
         hidden = len(found.tree("owner").hidden)
         head = found.store.head
-        told = found.mask("public").file_name(str(target)) if json else str(target)
+        public_name = found.mask("public").file_name(str(target))
     if json:
-        output.document({"file": told, "form": form, "privacy": mode, "kept_back": hidden, "audit_head": head})
+        print_json({"file": public_name, "form": form, "privacy": mode, "kept_back": hidden, "audit_head": head})
         return
     output.unbroken_line(f"Written: {target}")
     if hidden:
         people = f"{count_of(hidden, 'person', 'people')} who may be living"
-        output.line(f"{people}: {LIVING_WORDS[mode]}.")
+        output.line(f"{people}: {LIVING_NOTES[mode]}.")
     output.unbroken_line(f"Head of the audit log, for 'kin verify --head': {head}")
 
 
 def _text(case: Case, form: ExportForm, mode: Mode, *, with_model: bool) -> str:
-    """The text of the file; in what people read, the summary is worded by the model, if one is set."""
+    """The text of the file; for Markdown and HTML the model, if one is set, words the summary."""
     from kiwiresearch.cases.exports import FOR_READERS
     from kiwiresearch.workspace.search_aids import caching_model, model_is_local
 
@@ -240,7 +217,7 @@ def _text(case: Case, form: ExportForm, mode: Mode, *, with_model: bool) -> str:
         return case.export(form, mode, model=model, model_is_local=model_is_local(workspace.settings))
 
 
-def _target(out: str) -> Path | None:
+def _output_file(out: str) -> Path | None:
     from kiwiresearch.cases.places import CASE_FILE, checked_folder
 
     if not out:
@@ -260,7 +237,7 @@ def _write(target: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            # Lines end as the form wants it: those of GEDCOM and CSV are its own.
+            # As bytes: GEDCOM and CSV prescribe their own line ends.
             part.write_bytes(text.encode("utf-8", "replace"))
             part.replace(target)
         finally:
@@ -282,7 +259,7 @@ def verify(
 ) -> None:
     """Prove the case again: audit log, quotes, texts against the books, its GEDCOM. Exit code 1 if anything fails."""
     from kiwiresearch.cases.verification import verify_case
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cli import kin_output
 
     try:
         with opened_case(case, books=book or []) as found:
@@ -293,10 +270,7 @@ def verify(
         say(f"Proved without the books: {problem}")
         with opened_case(case) as found:
             proof = verify_case(found, head)
-    if json:
-        output.document(proof.record())
-    else:
-        kin_output.proof(proof)
+    emit(proof.record(), lambda: kin_output.proof(proof), as_json=json)
     if not proof.holds:
         raise typer.Exit(1)
 
@@ -313,7 +287,7 @@ def extract(
 ) -> None:
     """Show what a page says about its person, each value with its quote, as a case would take it. No case is needed."""
     from kiwiresearch.cases.imports import page_record
-    from kiwiresearch.cli import kin_output, output
+    from kiwiresearch.cli import kin_output
     from kiwiresearch.workspace.finder import Finder
 
     if (title is not None) == bool(batch):
@@ -329,7 +303,7 @@ def extract(
             raise typer.Exit(_extract_batch(batch, finder.books))
         row = page_record(finder.books, title or "")
     if json:
-        output.document(row)
+        print_json(row)
     if row["person"] is None:
         raise NothingFound(f"{row['title']!r} is not about one person: {row['why']}.")
     if not json:
@@ -338,7 +312,6 @@ def extract(
 
 def _extract_batch(source: str, books: Any) -> int:
     from kiwiresearch.cases.imports import page_record
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.batch import rows_of
     from kiwiresearch.workspace.asker import query_in_row
 
@@ -347,10 +320,10 @@ def _extract_batch(source: str, books: Any) -> int:
         path = ""
         try:
             path = query_in_row(line, number, ("path", "title"))
-            output.document({**page_record(books, path), "path": path})
+            print_json({**page_record(books, path), "path": path})
         except KiwiError as problem:
             failed = True
-            output.document({"path": path, "person": None, "assertions": [], "error": str(problem)})
+            print_json({"path": path, "person": None, "assertions": [], "error": str(problem)})
     return 1 if failed else 0
 
 

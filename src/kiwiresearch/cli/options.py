@@ -1,4 +1,4 @@
-"""What commands have in common: options, and how desk and shelf are opened."""
+"""What commands share: options, the opened workspace and shelf, and how results are printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kiwiresearch.workspace.workspace import Workspace
     from kiwiresearch.zim.library import Shelf
@@ -34,7 +34,7 @@ def user_workspace() -> Workspace:
 
 
 def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
-    """The shelf, or some of its books; whoever uses the sample book is told so."""
+    """The shelf, or some of its books; the user is told if it is the sample book, or if books are hidden."""
     from kiwiresearch.workspace.policy import hidden_books_notice
     from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
@@ -42,19 +42,34 @@ def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = Fals
     shelf = shelf_of(workspace, wanted, trusting=trusting)
     if shelf.is_sample:
         say(SAMPLE_NOTICE)
-    if not wanted and (told := hidden_books_notice(workspace.shelf_file.books(), workspace.settings.policy)):
-        say(told)
+    if not wanted and (notice := hidden_books_notice(workspace.shelf_file.books(), workspace.settings.policy)):
+        say(notice)
     return shelf
 
 
 def report_missing(missing: Sequence[MissingBooks]) -> None:
-    """Say which books could not be asked, since the hosts that have them are away."""
+    """Say which books could not be searched because the hosts that have them do not answer."""
     for one in missing:
         say(one.sentence())
 
 
 def say(message: str) -> None:
-    """Tell the user something on the way; where nobody can hear it, the work goes on all the same."""
+    """Tell the user something on standard error; the work goes on even if that is closed."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(message, file=sys.stderr, flush=True)
+
+
+def emit(record: object, print_lines: Callable[[], None], *, as_json: bool) -> None:
+    """Print a result: as one JSON document with --json, or else in lines for people."""
+    if as_json:
+        print_json(record)
+    else:
+        print_lines()
+
+
+def print_json(record: object) -> None:
+    from kiwiresearch.codec import plain
+    from kiwiresearch.ids import canonical_json
+
+    print(canonical_json(plain(record)))

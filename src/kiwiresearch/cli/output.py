@@ -7,15 +7,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kiwiresearch.codec import plain
-from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc, PageSignals, Section
 from kiwiresearch.workspace.inventory import CHECK_WORDS, BookStatus, Diagnosis
 from kiwiresearch.zim.archive import Book
@@ -29,11 +27,6 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 92
 CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def document(value: Any) -> None:
-    """One JSON document."""
-    print(canonical_json(plain(value)))
 
 
 def line(text: str) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
-from kiwiresearch.cli.options import say
+from kiwiresearch.cli.options import print_json, say
 from kiwiresearch.crawl.step import EndStep, LookStep, StartStep, VisitStep
 from kiwiresearch.errors import ReaderLeft
 from kiwiresearch.runs.progress import step_event
@@ -189,7 +189,7 @@ class EventDisplay:
         event = step_event(progress)
         if event and self._is_heard:
             try:
-                output.document(event)
+                print_json(event)
                 sys.stdout.flush()
             except ReaderLeft:  # the work goes on for those who read its files
                 self._is_heard = False
@@ -197,7 +197,7 @@ class EventDisplay:
     def done(self, outcome: RunOutcome) -> None:
         if not self._is_heard:
             return
-        output.document(
+        print_json(
             {
                 "event": "done",
                 "run": str(outcome.folder),

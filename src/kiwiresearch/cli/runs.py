@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, report_missing, say, user_workspace
+from kiwiresearch.cli.options import BookOption, JsonOption, open_books, print_json, report_missing, say, user_workspace
 from kiwiresearch.errors import BadUsage, Interrupted
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def research(
 
     'research' itself need not be typed: the first word that is no command is a topic.
     """
-    from kiwiresearch.cli import output
     from kiwiresearch.cli.progress import run_display
     from kiwiresearch.jobs.job import ResearchRequest, research_task
     from kiwiresearch.runs.research import Research
@@ -90,7 +89,7 @@ def research(
                 done = work.run(folder, display.tell)
         except KeyboardInterrupt:
             if json:
-                output.document({"event": "interrupted", "run": str(folder)})
+                print_json({"event": "interrupted", "run": str(folder)})
             raise Interrupted(
                 f"Interrupted. What was done is kept in {str(folder)!r}.",
                 remedy=f"To go on, give the same command with --resume --out {shlex.quote(str(folder))}",
@@ -140,7 +139,7 @@ def export(
 
     files = write(Path(run), to, Path(out) if out is not None else None)
     if json:
-        output.document({"files": [str(file) for file in files]})
+        print_json({"files": [str(file) for file in files]})
     else:
         for file in files:
             output.line(f"Written: {file}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kiwiresearch.cli.options import BookOption, JsonOption, open_books, say, user_workspace
+from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
 from kiwiresearch.errors import BadSettings, BadUsage
 
 if TYPE_CHECKING:
@@ -42,12 +42,15 @@ def serve(
     browse: Annotated[bool, typer.Option("--open", help="Open the front page in a browser.")] = False,
 ) -> None:
     """Serve the shelf to browsers, chat clients and programs, on this machine or with a token on others."""
+    from dataclasses import replace
+
     from kiwiresearch.web import server
+    from kiwiresearch.workspace.settings import with_values
 
     given = {"serve.host": ("--host", host), "serve.port": ("--port", port), "serve.token": ("--token", token)}
-    workspace = server.with_options(
-        user_workspace(), {key: value for key, value in given.items() if value[1] is not None}
-    )
+    workspace = user_workspace()
+    chosen = {key: value for key, value in given.items() if value[1] is not None}
+    workspace = replace(workspace, settings=with_values(workspace.settings, chosen))
     server.check_serve_settings(workspace.settings.serve)
 
     def listening(url: str) -> None:
@@ -55,14 +58,14 @@ def serve(
         if elsewhere := _address_for_others(workspace.settings.serve, url):
             say(elsewhere)
         if browse:
-            _open(url)
+            _open_browser(url)
 
     shelf = open_books(workspace, book or [])
     raise typer.Exit(server.serve(workspace, shelf, all_books=bool(book), mounts=_mcp, listening=listening))
 
 
 def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
-    """The tools for models, at a path of the same server."""
+    """The tools for models, as an app for one path of the server."""
     from kiwiresearch.mcp.context import ToolContext
     from kiwiresearch.mcp.server import PATH, http_app
     from kiwiresearch.mcp.tools import Toolbox
@@ -80,39 +83,30 @@ def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
     return {PATH: http_app(Toolbox(parts), max_body_kb=context.desk.settings.serve.max_body_kb)}
 
 
-def _open(url: str) -> None:
-    """Show the address in a browser, which may take its time."""
-    import threading
-
-    threading.Thread(target=_show, args=(url,), daemon=True).start()
-
-
-def _show(url: str) -> None:
+def _open_browser(url: str) -> None:
+    """Show the address in a browser, in a thread since that may take long."""
     import webbrowser
 
-    if not webbrowser.open(url):
-        say("No browser could be opened here: type that address into one.")
+    def show() -> None:
+        if not webbrowser.open(url):
+            say("No browser could be opened here: type that address into one.")
+
+    threading.Thread(target=show, daemon=True).start()
 
 
 def _address_for_others(settings: ServeSettings, url: str) -> str:
-    """What people at other machines must know to come here; empty where the address that was told says it all."""
+    """What users of other machines must know; empty if the address that was printed says it all."""
     from urllib.parse import urlsplit
 
     from kiwiresearch.network import ip_address_of
+    from kiwiresearch.web.peers import own_address
 
     address = ip_address_of(settings.host.strip("[]"))
     is_behind_a_proxy = settings.proxies != type(settings)().proxies
     if address is None or not address.is_unspecified or settings.public_url or settings.hosts or is_behind_a_proxy:
         return ""
-    here = _own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
+    here = own_address() or "THE-ADDRESS-OF-THIS-MACHINE"
     return f"Other machines open http://{here}:{urlsplit(url).port} and are asked for the token."
-
-
-def _own_address() -> str:
-    """By which address this machine goes out into its network; empty where it is in none."""
-    from kiwiresearch.web.peers import own_address
-
-    return own_address()
 
 
 def mcp(book: BookOption = None) -> None:
@@ -148,37 +142,38 @@ def worker(
 ) -> None:
     """Work on the jobs of the store, beside the servers and workers that do: here, or on another machine."""
     from kiwiresearch.jobs.queue import JobQueue, QueueLimits
+    from kiwiresearch.workspace.users import utc_now
     from kiwiresearch.workspace.workspace import store_of
 
     if at_once < 1:
         raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
     chosen = _chosen_kinds(kinds)
     workspace = with_store(user_workspace(), store)
-    store_of(workspace)  # if it cannot be used, that is said once, and not of the shelf as well
-    with open_books(workspace, book or []) as shelf, SignalCatcher() as sign:
+    store_of(workspace)  # fails here if it cannot be used, before the shelf reports the same
+    with open_books(workspace, book or []) as shelf, SignalCatcher() as caught:
         say(f"Working on jobs of {store_of(workspace).display_name} (Ctrl-C ends it).")
         jobs = JobQueue(
             workspace,
             shelf.current_books,
-            now=now,
+            now=utc_now,
             all_books=bool(book),
             limits=QueueLimits(running=at_once),
             kinds=chosen,
             say=say,
         )
         try:
-            while not sign.received.wait(POLL_S):
+            while not caught.received.wait(POLL_S):
                 if once and jobs.is_idle and not jobs.has_work():
                     break
         finally:
-            sign.restore()  # who cannot wait for steps under way asks a second time
+            caught.restore()  # a second signal ends the process without waiting for running steps
             jobs.close()
-    if sign.number == signal.SIGINT:
+    if caught.number == signal.SIGINT:
         raise typer.Exit(INTERRUPTED)
 
 
 class SignalCatcher:
-    """Ctrl-C and SIGTERM, noted until somebody looks."""
+    """Catches Ctrl-C and SIGTERM, so that the worker can end in its own time."""
 
     def __init__(self) -> None:
         self.received = threading.Event()
@@ -186,25 +181,25 @@ class SignalCatcher:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> SignalCatcher:
-        self._before = {one: signal.signal(one, self._note) for one in (signal.SIGINT, signal.SIGTERM)}
+        self._before = {one: signal.signal(one, self._catch) for one in (signal.SIGINT, signal.SIGTERM)}
         return self
 
     def __exit__(self, *_: object) -> None:
         self.restore()
 
-    def _note(self, number: int, _: FrameType | None) -> None:
+    def _catch(self, number: int, _: FrameType | None) -> None:
         self.number = number
         self.received.set()
 
     def restore(self) -> None:
-        """Leave the next ones to whoever had them before."""
+        """Restore the handlers from before."""
         for one, before in self._before.items():
             signal.signal(one, before)
         self._before = {}
 
 
 def with_store(workspace: Workspace, url: str) -> Workspace:
-    """The desk with another store, if one was named."""
+    """The workspace with another store, if one was named."""
     from dataclasses import replace
 
     from kiwiresearch.workspace.settings import with_values
@@ -215,13 +210,6 @@ def with_store(workspace: Workspace, url: str) -> Workspace:
         return replace(workspace, settings=with_values(workspace.settings, {"store": ("--store", url.strip())}))
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
-
-
-def now() -> str:
-    """When a job was asked for or ended: it stands in its row, and in no run."""
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 def _chosen_kinds(text: str) -> tuple[str, ...]:
@@ -238,16 +226,16 @@ hosts = typer.Typer(help="The hosts that share your store.", invoke_without_comm
 
 
 @hosts.callback()
-def hosts_list(context: typer.Context, json: JsonOption = False) -> None:  # noqa: FBT002 (an option, named by typer)
+def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # noqa: FBT002 (an option, named by typer)
     """Show who is there, with which books, and who does not answer."""
-    if context.invoked_subcommand:
+    if invocation.invoked_subcommand:
         return
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.hosts import host_statuses
 
     seen = host_statuses(_shared_workspace())
     if json:
-        output.document({"hosts": [one.record() for one in seen]})
+        print_json({"hosts": [one.record() for one in seen]})
         return
     for one in seen:
         for line in _lines(one):
@@ -265,10 +253,11 @@ def hosts_forget(
     from kiwiresearch.workspace.hosts import forget_host
 
     forget_host(_shared_workspace(), name)
-    if json:
-        output.document({"forgotten": name})
-    else:
-        output.line(f"Forgotten: {name}. If it is still there, it announces itself again.")
+    emit(
+        {"forgotten": name},
+        lambda: output.line(f"Forgotten: {name}. If it is still there, it announces itself again."),
+        as_json=json,
+    )
 
 
 def _shared_workspace() -> Workspace:

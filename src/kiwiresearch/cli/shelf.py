@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from kiwiresearch.cli.options import JsonOption, open_books, say, user_workspace
+from kiwiresearch.cli.options import JsonOption, emit, open_books, print_json, say, user_workspace
 from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, NotOffered
 from kiwiresearch.version import __version__
 
@@ -31,10 +31,11 @@ def books_list(json: JsonOption = False) -> None:
     workspace = user_workspace()
     with open_books(workspace, []) as shelf:
         rows = book_statuses(workspace, shelf)
-        if json:
-            output.document({"sample": shelf.is_sample, "books": [row.record() for row in rows]})
-        else:
-            output.books(rows)
+        emit(
+            {"sample": shelf.is_sample, "books": [row.record() for row in rows]},
+            lambda: output.books(rows),
+            as_json=json,
+        )
 
 
 @books.command("add")
@@ -62,7 +63,7 @@ def books_add(
     fresh = workspace.shelf_file.add([listed_book(book, source) for book, source in found])
     if json:
         added = [{"id": b.id, "name": b.name, "title": b.title, "source": str(b.source)} for b in fresh]
-        output.document({"added": added, "problems": [str(problem) for problem in problems]})
+        print_json({"added": added, "problems": [str(problem) for problem in problems]})
     else:
         output.added(fresh, found)
     for complaint in problems:
@@ -83,7 +84,7 @@ def books_remove(
     gone = workspace.on_shelf(name)
     workspace.shelf_file.remove(gone)
     if json:
-        output.document({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
+        print_json({"removed": [{"id": b.id, "name": b.name, "title": b.title} for b in gone]})
     else:
         for book in gone:
             output.line(f"Taken off the shelf: {book.title} ({book.source}). The file stays where it is.")
@@ -105,7 +106,7 @@ def books_info(
             if row.problem is not None:
                 raise row.problem
         if json:
-            output.document({"books": [row.record() for row in rows]})
+            print_json({"books": [row.record() for row in rows]})
         else:
             for row in rows:
                 output.book(row)
@@ -131,7 +132,7 @@ def books_check(
             {"id": book.id, "name": book.name, "source": str(book.source), "state": state, "reason": reason}
             for book, state, reason in rows
         ]
-        output.document({"books": documents})
+        print_json({"books": documents})
     if any(state in ("damaged", "unopenable") for _, state, _ in rows):
         raise typer.Exit(1)
 
@@ -175,7 +176,7 @@ def books_index(
             if not json:
                 output.indexed(archive.book, built)
     if json:
-        output.document({"books": rows})
+        print_json({"books": rows})
 
 
 ALL_TABLES = "titles,pages,links,claims,people"
@@ -278,7 +279,7 @@ def _show_written(written: WrittenFolder, *, json: bool) -> None:
 
     manifest = written.manifest
     if json:
-        output.document({**manifest.summary(), "folder": str(written.folder), "was_finished": written.was_finished})
+        print_json({**manifest.summary(), "folder": str(written.folder), "was_finished": written.was_finished})
         return
     if written.was_finished:
         output.line("This folder was finished before; nothing was done.")
@@ -296,7 +297,7 @@ def _check_folder(folder: Path, *, json: bool) -> int:
     proof = check_folder(folder)
     if json:
         summary = proof.folder.manifest.summary()
-        output.document({**summary, "holds": proof.is_intact, "problems": list(proof.problems)})
+        print_json({**summary, "holds": proof.is_intact, "problems": list(proof.problems)})
     else:
         for problem in proof.problems:
             output.unbroken_line(problem)

@@ -11,14 +11,14 @@ from fastapi import APIRouter, Path, Query, Request
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
 from kiwiresearch.atlas import relatives as people
-from kiwiresearch.atlas.atlas import Atlas
+from kiwiresearch.atlas.atlas import Atlas, Recipe
 from kiwiresearch.atlas.database import ResultPage, ResultWindow
 from kiwiresearch.atlas.families import FAMILIES
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import EdgeKind, RankOrder, edge_pages, overview, ranked_pages
 from kiwiresearch.cases.case import this_year
 from kiwiresearch.claims.conflicts.sentences import DisagreementKind
-from kiwiresearch.codec import OMIT_DEFAULT, Record
+from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
 from kiwiresearch.web.context import ServerContext, overview_key
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
 from kiwiresearch.web.guard.roles import RoleRouter
@@ -100,19 +100,24 @@ class TiedReply(Record):
 
 
 def router(context: ServerContext) -> APIRouter:
-    """Reading only; what a book's shards tell is worked out once, and asked for again while that takes long."""
+    """Read-only routes. Tables of a book are computed once; until then a request gets 503 and asks again."""
     routes = RoleRouter("reader", prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
     atlases = context.atlases
     access = FamilyAccess(context.desk.settings.serve)
 
-    def sight(request: Request, privacy: Any) -> people.PrivacyView:
+    def privacy_view(request: Request, privacy: Any) -> people.PrivacyView:
         return people.PrivacyView(access.privacy_mode(request, privacy), this_year())
 
-    def told(
+    def open_atlas(book: str, *recipes: Recipe) -> Atlas:
+        atlas = atlases.get(book)
+        atlases.wait_for(atlas, *recipes)
+        return atlas
+
+    def rows_reply(
         atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultPage]
     ) -> AtlasRowsReply:
-        seen = atlases.screen(atlas).filter_page(atlases.cached(atlas, question, answer))
-        return AtlasRowsReply(**seen.record(), limit=limit)
+        shown = atlases.screen(atlas).filter_page(atlases.cached(atlas, question, answer))
+        return AtlasRowsReply(**shown.record(), limit=limit)
 
     @routes.get("")
     def atlases_there_are() -> AtlasesReply:
@@ -123,8 +128,8 @@ def router(context: ServerContext) -> APIRouter:
     def a_book_at_a_glance(book: Book) -> AtlasOverviewReply:
         """How large a book is, and what it says."""
         atlas = atlases.get(book)
-        told = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return AtlasOverviewReply(**atlases.screen(atlas).overview(told))
+        glance = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        return AtlasOverviewReply(**atlases.screen(atlas).overview(glance))
 
     @routes.get("/{book}/contradictions")
     def contradictions_of_a_book(
@@ -137,28 +142,27 @@ def router(context: ServerContext) -> APIRouter:
         offset: Offset = 0,
     ) -> AtlasRowsReply:
         """Numbers and dates of the same subject that disagree, with both quotes, by kind."""
-        atlas = atlases.get(book)
-        atlases.wait_for(atlas, against.CONTRADICTIONS)
-        wish, window = against.ContradictionFilter(kind or "", what or "", words, page), ResultWindow(limit, offset)
-        return told(atlas, ("against", wish, window), limit, lambda: against.contradictions(atlas, wish, window))
+        atlas = open_atlas(book, against.CONTRADICTIONS)
+        wanted, window = against.ContradictionFilter(kind or "", what or "", words, page), ResultWindow(limit, offset)
+        return rows_reply(
+            atlas, ("against", wanted, window), limit, lambda: against.contradictions(atlas, wanted, window)
+        )
 
     @routes.get("/{book}/ranks")
     def pages_by_rank(
         book: Book, by: RankOrder = "authority", words: Words = "", limit: Limit = 50, offset: Offset = 0
     ) -> AtlasRowsReply:
         """The most authoritative pages (PageRank), the most linked, or the best referenced."""
-        atlas = atlases.get(book)
-        atlases.wait_for(atlas, GRAPH)
+        atlas = open_atlas(book, GRAPH)
         window = ResultWindow(limit, offset)
-        return told(atlas, ("ranks", by, words, window), limit, lambda: ranked_pages(atlas, by, words, window))
+        return rows_reply(atlas, ("ranks", by, words, window), limit, lambda: ranked_pages(atlas, by, words, window))
 
     @routes.get("/{book}/regions")
     def edges_of_a_book(book: Book, of: EdgeKind = "orphans", limit: Limit = 50, offset: Offset = 0) -> AtlasRowsReply:
         """Pages nobody links to, islands, regions of stubs, and pages that are wanted."""
-        atlas = atlases.get(book)
-        atlases.wait_for(atlas, GRAPH)
+        atlas = open_atlas(book, GRAPH)
         window = ResultWindow(limit, offset)
-        return told(atlas, ("regions", of, window), limit, lambda: edge_pages(atlas, of, window))
+        return rows_reply(atlas, ("regions", of, window), limit, lambda: edge_pages(atlas, of, window))
 
     @routes.get("/{book}/timeline")
     def everything_in_time(
@@ -173,28 +177,28 @@ def router(context: ServerContext) -> APIRouter:
     ) -> AtlasRowsReply:
         """What a book dates, in the order of time: what begins in some years."""
         atlas = atlases.get(book)
-        wish, window = times.TimelineFilter(first, last, subject, words, page), ResultWindow(limit, offset)
-        return told(atlas, ("timeline", wish, window), limit, lambda: times.timeline(atlas, wish, window))
+        wanted, window = times.TimelineFilter(first, last, subject, words, page), ResultWindow(limit, offset)
+        return rows_reply(atlas, ("timeline", wanted, window), limit, lambda: times.timeline(atlas, wanted, window))
 
     @routes.get("/{book}/families")
     def families_of_a_book(
         request: Request, book: Book, privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
     ) -> AtlasRowsReply:
         """The largest families; people who may be living are not named to strangers."""
-        atlas = atlases.get(book)
-        atlases.wait_for(atlas, FAMILIES)
-        seen, window = sight(request, privacy), ResultWindow(limit, offset)
-        return told(atlas, ("families", seen, window), limit, lambda: people.families(atlas, seen, window))
+        atlas = open_atlas(book, FAMILIES)
+        view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
+        return rows_reply(atlas, ("families", view, window), limit, lambda: people.families(atlas, view, window))
 
     @routes.get("/{book}/people")
     def people_of_a_book(
         request: Request, book: Book, words: Words = "", privacy: Privacy = None, limit: Limit = 20, offset: Offset = 0
     ) -> AtlasRowsReply:
         """People who have pages and whose names hold some words; those who may be living are left out for strangers."""
-        atlas = atlases.get(book)
-        atlases.wait_for(atlas, FAMILIES)
-        seen, window = sight(request, privacy), ResultWindow(limit, offset)
-        return told(atlas, ("people", words, seen, window), limit, lambda: people.people(atlas, words, seen, window))
+        atlas = open_atlas(book, FAMILIES)
+        view, window = privacy_view(request, privacy), ResultWindow(limit, offset)
+        return rows_reply(
+            atlas, ("people", words, view, window), limit, lambda: people.people(atlas, words, view, window)
+        )
 
     @routes.get("/{book}/relatives")
     def relatives_of_a_person(
@@ -205,25 +209,24 @@ def router(context: ServerContext) -> APIRouter:
         privacy: Privacy = None,
     ) -> RelativesReply:
         """Who is tied to a person, and what they are to them."""
-        atlas, seen = atlases.get(book), sight(request, privacy)
+        atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
-        told = atlases.run_limited(lambda: people.relatives(atlas, person, seen, steps=ties))
-        return RelativesReply(**atlases.screen(atlas).relatives(told))
+        found = atlases.run_limited(lambda: people.relatives(atlas, person, view, steps=ties))
+        return RelativesReply(**atlases.screen(atlas).relatives(found))
 
     @routes.get("/{book}/relation")
     def how_two_are_tied(
         request: Request, book: Book, first: Person, second: Person, privacy: Privacy = None
     ) -> TiedReply:
         """What the second person is to the first, and the way between them."""
-        atlas, seen = atlases.get(book), sight(request, privacy)
+        atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
-        told = atlases.run_limited(lambda: people.relation(atlas, first, second, seen))
-        return TiedReply(**atlases.screen(atlas).relation(told))
+        found = atlases.run_limited(lambda: people.relation(atlas, first, second, view))
+        return TiedReply(**atlases.screen(atlas).relation(found))
 
     return routes
 
 
 def _book_reply(atlas: Atlas) -> AtlasBookReply:
-    book = atlas.book
     tables = {name: table.rows for name, table in atlas.bulk.manifest.tables.items()}
-    return AtlasBookReply(book.id, book.name, book.title, book.date, book.language, tables)
+    return extend(AtlasBookReply, atlas.book, tables=tables)

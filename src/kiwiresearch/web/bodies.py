@@ -12,24 +12,24 @@ from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
 from kiwiresearch.text.display import printable
 
 MAX_WORDS = 2_000
-"""How many characters a question or a query may have."""
+"""Characters of a question or a query."""
 MAX_TEXT = 200_000
-"""How many characters a text may have whose claims are wanted."""
+"""Characters of a text whose claims are wanted."""
 MAX_NAME = 500
-"""How many characters a title, a path or the name of a book may have."""
+"""Characters of a title, a path or the name of a book."""
 MAX_ANSWER = 20_000
 MAX_TURNS = 50
 MAX_PASSAGES = 20
 
 
 def encodable(value: Any) -> Any:
-    """Half a character, which JSON can spell and no encoding has, becomes a question mark."""
+    """Replace lone surrogates, which JSON can spell but UTF-8 cannot, by question marks."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 
 REPLACE_SURROGATES = BeforeValidator(encodable)
 ONE_LINE = AfterValidator(printable)
-"""Control characters and line ends are no part of what a person asks."""
+"""Control characters and line ends are dropped."""
 
 Words = Annotated[str, Field(max_length=MAX_WORDS), REPLACE_SURROGATES, ONE_LINE]
 Name = Annotated[str, Field(max_length=MAX_NAME), REPLACE_SURROGATES, ONE_LINE]
@@ -68,7 +68,7 @@ BookField = Annotated[Name, Field(description="Only this book: its name, its tit
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything in it to look for: a letter, a number or a sign such as '+'."""
+    """Whether a text has anything to search for: a letter, a digit or a symbol such as '+'."""
     return any(unicodedata.category(char)[0] in "LNS" for char in text)
 
 
@@ -96,7 +96,7 @@ class QuestionBase(Body):
     mode: ModeField = "default"
 
     def options(self) -> AskOptions:
-        """What is asked for beside the question; `k` counts where the client gave it, else the settings do."""
+        """The options of the question; the settings decide how many passages unless the client gave `k`."""
         return AskOptions(mode=self.mode, passages=self.k if "k" in self.model_fields_set else 0)
 
 

@@ -1,4 +1,4 @@
-"""Pages and files of books as requests name them: found, opened, and sent."""
+"""Pages and files of books, found by the names in requests, opened and sent."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PageLocation:
 
 
 def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
-    """The books that go by this name, title or UUID; all where none is named."""
+    """The books with this name, title or UUID; all if none is named."""
     if not wanted.strip():
         return finder.books
     found = open_books_named(finder.books, wanted, lambda one: one.book)
@@ -51,7 +51,7 @@ def books_named(finder: Finder, wanted: str) -> Sequence[OpenBook]:
 
 
 def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
-    """The page of this title, or of this path, in the first book that has it."""
+    """The page of this title or path, in the first book that has it."""
     if not title.strip():
         raise BadUsage("The page has no name.", remedy="Give its title, such as 'Sunset', or its path.")
     books = {one.archive: one for one in books_named(finder, book)}
@@ -61,29 +61,26 @@ def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
 
 
 def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
-    """The page at exactly this path, else the one of this name."""
+    """The page at exactly this path, or else the one of this name."""
     for one in books_named(finder, book) if path.strip() else ():
         if found := one.archive.resolve(path):
             return PageLocation(one, found)
     return page_named(finder, path, book)
 
 
-MAX_PAGES = 16
-
-
-CLAIM_CACHE: RecentCache[EntryRef, tuple[Claim, ...]] = RecentCache(MAX_PAGES)
-"""One for the reader and the reading view; a book never changes, so its page names its claims."""
+CLAIM_CACHE: RecentCache[EntryRef, tuple[Claim, ...]] = RecentCache(16)
+"""Shared by the reader and the reading view. A book never changes, so the page is enough as a key."""
 
 
 def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
-    """The claims of a page, from before where it was one of the last that were asked for."""
+    """The claims of a page, from the cache if it was read recently."""
     return CLAIM_CACHE.get(page.ref, lambda: claims_of_page(page, book.name).claims)
 
 
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
 INLINE_TYPES = ("image/", "audio/", "video/", "font/", "text/")
-"""Types that a browser shows by itself; a page's link to any other is a file to keep."""
+"""Types that a browser shows itself; others are downloaded."""
 
 INLINE_APPLICATION_TYPES = frozenset(
     {"application/javascript", "application/json", "application/xml", "application/ogg"}
@@ -96,11 +93,11 @@ TYPE_BY_SUFFIX = {
     "webm": "video/webm", "mp4": "video/mp4", "vtt": "text/vtt", "txt": "text/plain", "json": "application/json",
     "pdf": "application/pdf", "epub": "application/epub+zip",
 }  # fmt: skip
-"""For the files whose makers named no type that helps."""
+"""For files whose book names no useful type."""
 
 UNKNOWN = "application/octet-stream"
 PIECE_BYTES = 2**20
-"""How much of a file is in memory at once; a larger one is sent piece by piece."""
+"""How much of a file is in memory at once; larger files are sent in pieces."""
 
 SNIFFED_BYTES = 64 * 1024
 FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
@@ -108,7 +105,7 @@ FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The bytes of a file: how many there are, and how to get those from one place to another."""
+    """The bytes of a file: their number, and a function that reads those from one offset to another."""
 
     size: int
     part: Callable[[int, int], bytes]
@@ -120,13 +117,13 @@ def in_memory(content: bytes) -> Content:
 
 
 FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
-"""A page without scripts leaves a frame by a reader's click on a link that says so, and only we write those."""
+"""Lets a page without scripts leave its frame when a reader clicks on a link that says so; only we write such links."""
 
 
 def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
-    """What pages of books may do: be looked at.
+    """The Content-Security-Policy of books' pages: they may be read, and do nothing else.
 
-    The sandbox takes them out of our origin, so that nothing in them can use the server as its user does;
+    The sandbox takes them out of our origin, so that nothing in them can use the server in the user's name;
     'self' still means the server's address, from which their pictures and styles come.
     """
     plain = f"sandbox allow-downloads{FRAME_ESCAPE if is_framed else ''}"
@@ -139,7 +136,7 @@ def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
 
 
 def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
-    """What goes with every answer that holds something of a book."""
+    """The headers of every reply with content of a book."""
     return {
         "Content-Security-Policy": book_policy(scripts=scripts, is_framed=is_framed),
         "X-Content-Type-Options": "nosniff",
@@ -150,7 +147,7 @@ def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
 
 
 def type_of(item: EntryInfo) -> str:
-    """The type of a file without parameters; what makes no sense is only bytes."""
+    """The media type of a file, without parameters; plain bytes if the book names none that makes sense."""
     named = item.mimetype.partition(";")[0].strip().lower()
     if not TYPE.fullmatch(named) or named == UNKNOWN:
         return TYPE_BY_SUFFIX.get(item.ref.path.rpartition(".")[2].lower(), UNKNOWN)
@@ -160,10 +157,10 @@ def type_of(item: EntryInfo) -> str:
 def file_response(
     item: EntryInfo, content: Content, byte_range: str, *, scripts: bool, is_head: bool = False
 ) -> Response:
-    """A file of a book that is no page, or the part of it that was asked for."""
+    """A file of a book, or the requested range of it."""
     kind = type_of(item)
     headers = book_headers(scripts=scripts) | {
-        # A sandboxed page has no origin, so to a browser even the files of its own book come from elsewhere.
+        # A sandboxed page has no origin, so to a browser even the files of its own book are cross-origin.
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, max-age=86400",
@@ -171,14 +168,18 @@ def file_response(
         "Content-Type": f"{kind}; charset=utf-8" if kind.startswith("text/") and _is_utf8(content) else kind,
     }
     if kind.startswith(FONTS):
-        headers["Access-Control-Allow-Origin"] = "null"  # browsers ask for fonts in the name of their page's origin
+        headers["Access-Control-Allow-Origin"] = (
+            "null"  # fonts are always fetched with CORS, and the origin of a sandboxed page is null
+        )
     if not kind.startswith((*INLINE_TYPES, *FONTS)) and kind not in INLINE_APPLICATION_TYPES:
         headers["Content-Disposition"] = "attachment"
     size = content.size
     if is_head:
         return Response(b"", headers=headers | {"Content-Length": str(size)})
     found = RANGE.fullmatch(byte_range.replace(" ", ""))
-    if found is None or (found[1] and found[2] and int(found[2]) < int(found[1])):  # no range, which is overlooked
+    if found is None or (
+        found[1] and found[2] and int(found[2]) < int(found[1])
+    ):  # not a valid range: HTTP says to ignore it
         return _bytes_response(content, 0, size, 200, headers)
     start = int(found[1]) if found[1] else max(size - int(found[3]), 0)
     end = min(int(found[2]) + 1, size) if found[2] else size
@@ -188,28 +189,28 @@ def file_response(
 
 
 def _bytes_response(content: Content, start: int, end: int, status: int, headers: dict[str, str]) -> Response:
-    """Bytes on their way; the first are read at once, so that what is wrong with them still has a status of its own."""
-    behind = min(start + PIECE_BYTES, end)
-    first = content.part(start, behind)
-    if behind == end:
+    """The bytes, in pieces if there are many; the first piece is read now, so that an error still has its status."""
+    first_end = min(start + PIECE_BYTES, end)
+    first = content.part(start, first_end)
+    if first_end == end:
         return Response(first, status, headers)
 
     def pieces() -> Iterator[bytes]:
         yield first
-        for place in range(behind, end, PIECE_BYTES):
+        for place in range(first_end, end, PIECE_BYTES):
             yield content.part(place, min(place + PIECE_BYTES, end))
 
     return StreamingResponse(pieces(), status, headers | {"Content-Length": str(end - start)})
 
 
 def etag(item: EntryInfo, *, scripts: bool) -> str:
-    """A book never changes, so what names its file names the bytes."""
+    """The ETag of a file. A book never changes, so the path of the file stands for its bytes."""
     named = f"{item.ref} {scripts}"
     return f'"{hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()[:20]}"'
 
 
 def _is_utf8(content: Content) -> bool:
-    """Whether a text begins as UTF-8 does; a letter may be cut where the look at it ends."""
+    """Whether a text begins as valid UTF-8; the last character looked at may be incomplete."""
     beginning = content.part(0, SNIFFED_BYTES)
     try:
         codecs.getincrementaldecoder("utf-8")().decode(beginning, final=content.size <= SNIFFED_BYTES)
@@ -219,12 +220,12 @@ def _is_utf8(content: Content) -> bool:
 
 
 INDEX_NAMESPACE = re.compile(r"[XZ]/")
-"""Where books of the old kind keep their search indexes, which are no pages and may be larger than memory."""
+"""Where books with old namespaces store their search indexes, which may be larger than memory."""
 
 FRAMED_SUFFIX = ".framed"
-"""Stands behind a book's name in addresses of pages in a frame: links in them inherit it.
+"""Follows a book's name in addresses of pages in a frame, so that their links inherit it.
 
-Browsers tell servers without HTTPS on other machines nothing of frames.
+Browsers do not send Sec-Fetch-Dest, which names frames, to other machines without HTTPS.
 """
 
 REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
@@ -236,12 +237,12 @@ NAMESPACE = re.compile(r"[A-Z-]/(?=.)")
 
 @dataclass(frozen=True, slots=True)
 class ReaderTarget:
-    """What is at an address of the reader, or another path that leads to it."""
+    """What is at an address of the reader, or the path it redirects to."""
 
     archive: Archive
     item: EntryInfo
     entry: Entry | None
-    """All of it, where it is shown as a page."""
+    """Its content, if it is shown as a page."""
     redirect: Target | None = None
 
     @property
@@ -250,7 +251,7 @@ class ReaderTarget:
 
 
 def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -> ReaderTarget:
-    """Find what is at a path of a book, and read it if it is a page; pages that only lead elsewhere are followed."""
+    """Find what is at a path of a book, and read it if it is a page; pages that only redirect are followed."""
     with context.locked_finder() as finder:
         archive = books_named(finder, named)[0].archive if named.strip() else None
         if archive is None:
@@ -273,7 +274,7 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
 
 
 def _find(archive: Archive, path: str) -> EntryInfo:
-    """What is at a path, or at what is left of it without a query, or without a letter that newer books dropped."""
+    """What is at a path, or at the path without a query, or without the namespace letter that newer books dropped."""
     bare = path.lstrip("/")
     spellings = [path, bare]
     for _ in range(min(bare.count("?"), MAX_QUERIES)):  # a name may hold question marks of its own
@@ -291,7 +292,7 @@ def _find(archive: Archive, path: str) -> EntryInfo:
 
 
 def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | None:
-    """What is shown as a page, read: HTML, and plain text in which words are to be marked."""
+    """The content of what is shown as a page: HTML, or plain text in which words are to be marked."""
     if item.is_html:
         return archive.read(item.ref.path)
     if not is_marked or type_of(item) != "text/plain":
@@ -302,14 +303,14 @@ def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | N
 
 
 def _is_path(path: str, book: Book) -> bool:
-    """Whether this can be a page: not a way out of the book, nor into its indexes."""
+    """Whether this can be the path of a page: not one that leads out of the book, or into its indexes."""
     if not path or "\0" in path or any(part in (".", "..") for part in re.split(r"[/\\]", path)):
         return False
     return not (book.old_namespaces and INDEX_NAMESPACE.match(path))
 
 
 def _meta_refresh(entry: Entry, archive: Archive) -> Target | None:
-    """Where a page leads that is only there to lead elsewhere in its book."""
+    """The target of a page that only redirects within its book by a meta refresh."""
     if not entry.is_html or not REFRESH.search(entry.content, 0, HEAD_BYTES):
         return None
     refresh = regular_markup(entry.content).refresh
@@ -321,5 +322,5 @@ def _meta_refresh(entry: Entry, archive: Archive) -> Target | None:
 
 
 def framed_address(address: str) -> str:
-    """The address of a page of a book for a frame of ours."""
+    """The address of a book's page for a frame of ours."""
     return BOOK_PATH.sub(rf"\g<0>{FRAMED_SUFFIX}", address, count=1)

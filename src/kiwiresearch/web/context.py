@@ -1,4 +1,4 @@
-"""What all routes share: the open shelf, who answers on it, its atlases, addresses of pages, the reader's language."""
+"""What all routes share: the open shelf, the asker, atlases, addresses of pages, and the reader's language."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.library import Shelf
 
 WAIT_S = 4.0
-"""How long a request waits for what is being worked out."""
+"""How long a request waits for a table that is being computed."""
 RETRY_AFTER_S = 10
 MAX_CONCURRENT = 2
-"""Questions that are answered at a time, each with the memory that DuckDB may have; one table is worked out beside."""
+"""Queries at a time, each with the memory that DuckDB may use; besides them, one table is computed at a time."""
 QUEUE_TIMEOUT_S = 30.0
-"""How long a question waits for its turn."""
+"""How long a query waits for its turn."""
 MAX_CACHED = 200
-"""Answers that are kept, those asked for last: each is a page of rows."""
+"""How many recent results are cached; each is one page of rows."""
 T = TypeVar("T")
 
 
 class AtlasNotReady(Refused):
-    """What was asked for is being worked out, and will be there later."""
+    """What was requested is still being computed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -53,17 +53,17 @@ class AtlasNotReady(Refused):
 
 
 @dataclass(slots=True)
-class _Work:
-    """One table that is being worked out, by one thread."""
+class _TableBuild:
+    """A table that one thread is computing."""
 
     done: threading.Event = field(default_factory=threading.Event)
     problem: Exception | None = None
 
-    def run(self, atlas: Atlas, recipe: Recipe, turn: threading.Lock) -> None:
+    def run(self, atlas: Atlas, recipe: Recipe, build_lock: threading.Lock) -> None:
         try:
-            with turn:
+            with build_lock:
                 atlas.files(recipe)
-        except Exception as problem:  # whoever waits for the table hears of it
+        except Exception as problem:  # raised again in the requests that wait for the table
             self.problem = problem
         finally:
             self.done.set()
@@ -71,40 +71,40 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class UnusableFolder:
-    """A folder of the settings that cannot be shown, and why."""
+    """An atlas folder in the settings that cannot be used, and why."""
 
     name: str
     why: str = ""
     book: str = ""
-    """The title of its book, where that is all that is missing."""
+    """Its title, if the only problem is that the book is not on the shelf."""
 
 
 class Atlases:
-    """The atlases of one server; folders are looked at again when their manifests change."""
+    """The atlases of one server; a folder is opened again when its manifest changes."""
 
     def __init__(self, workspace: Workspace, shelf: Shelf) -> None:
-        self._workspace = workspace
+        self._buildspace = workspace
         self._shelf = shelf
         self._lock = threading.Lock()
-        self._answering = threading.BoundedSemaphore(MAX_CONCURRENT)
-        self._working = threading.Lock()
+        self._query_slots = threading.BoundedSemaphore(MAX_CONCURRENT)
+        self._build_lock = threading.Lock()
         self._opened: dict[Path, tuple[tuple[int, int], Atlas]] = {}
-        self._works: dict[tuple[Path, str], _Work] = {}
+        self._builds: dict[tuple[Path, str], _TableBuild] = {}
         self._answers: RecentCache[tuple[Hashable, ...], Any] = RecentCache(MAX_CACHED)
 
     def all(self) -> tuple[list[Atlas], list[UnusableFolder]]:
-        """Those that can be shown, each book once, and the folders that cannot."""
-        here = {book.id for book in self._shelf.books}
+        """The usable atlases, one per book, and the unusable folders."""
+        shelf_ids = {book.id for book in self._shelf.books}
         found: dict[str, Atlas] = {}
         unusable = []
-        for folder in self._workspace.settings.atlas:
+        for folder in self._buildspace.settings.atlas:
             path = Path(folder).expanduser().absolute()
             try:
                 atlas = self._open(path)
             except KiwiError as problem:
                 unusable.append(UnusableFolder(path.name, without_paths(problem.message)))
                 continue
-            if atlas.book.id in here:
+            if atlas.book.id in shelf_ids:
                 found.setdefault(atlas.book.id, atlas)
             else:
                 unusable.append(UnusableFolder(path.name, book=atlas.book.title or atlas.book.name))
@@ -121,68 +121,68 @@ class Atlases:
         return atlas
 
     def wait_for(self, atlas: Atlas, *recipes: Recipe) -> None:
-        """See to it that some tables are worked out; AtlasNotReady where that takes longer than a reader waits."""
+        """Make sure that tables are computed; AtlasNotReady if that takes longer than WAIT_S."""
         for recipe in recipes:
             if atlas.has(recipe):
                 continue
-            work = self._work_on(atlas, recipe)
-            if not work.done.wait(WAIT_S):
+            build = self._start_build(atlas, recipe)
+            if not build.done.wait(WAIT_S):
                 raise AtlasNotReady
-            if work.problem is not None:
-                raise work.problem
+            if build.problem is not None:
+                raise build.problem
 
     def cached(self, atlas: Atlas, question: tuple[Hashable, ...], answer: Callable[[], T]) -> T:
-        """The answer to a question, from before where the same was asked of the same shards."""
+        """The result of a query, from the cache if these shards were asked the same before."""
         key = (atlas.cache_folder, *question)
         found: T = self._answers.get(key, lambda: self.run_limited(answer))
         return found
 
     def run_limited(self, answer: Callable[[], T]) -> T:
-        """The answer to a question in its turn; AtlasNotReady where too many are before it."""
-        if not self._answering.acquire(timeout=QUEUE_TIMEOUT_S):
+        """The result of a query in its turn; AtlasNotReady if that takes longer than QUEUE_TIMEOUT_S."""
+        if not self._query_slots.acquire(timeout=QUEUE_TIMEOUT_S):
             raise AtlasNotReady
         try:
             return answer()
         finally:
-            self._answering.release()
+            self._query_slots.release()
 
     def screen(self, atlas: Atlas) -> PolicyFilter:
-        """What the policy of the desk hides: every answer goes through it."""
-        return atlas_screen(atlas.book, self._workspace.settings.policy, self._shelf.books)
+        """The filter for what the policy hides; every result must pass through it."""
+        return atlas_screen(atlas.book, self._buildspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
         stamp = _stamp(folder / "manifest.json")
         known = self._opened.get(folder)
         if known is None or known[0] != stamp:
-            known = stamp, open_atlas(folder, self._workspace.folders.cache)
+            known = stamp, open_atlas(folder, self._buildspace.folders.cache)
             self._opened[folder] = known
         return known[1]
 
-    def _work_on(self, atlas: Atlas, recipe: Recipe) -> _Work:
-        """The work on a table, begun unless it is under way; one that failed is tried again."""
+    def _start_build(self, atlas: Atlas, recipe: Recipe) -> _TableBuild:
+        """The build of a table, started unless it is running already; a failed one is tried again."""
         key = (atlas.cache_folder, recipe.name)
         with self._lock:
-            work = self._works.get(key)
-            if work is None or work.done.is_set():
-                work = self._works[key] = _Work()
-                # A server that ends does not wait for it: a table appears whole or not at all.
+            build = self._builds.get(key)
+            if build is None or build.done.is_set():
+                build = self._builds[key] = _TableBuild()
+                # A daemon, so that shutdown need not wait: a table appears complete or not at all.
                 threading.Thread(
-                    target=work.run, args=(atlas, recipe, self._working), name="atlas", daemon=True
+                    target=build.run, args=(atlas, recipe, self._build_lock), name="atlas", daemon=True
                 ).start()
-            return work
+            return build
 
 
 def overview_key(atlas: Atlas) -> tuple[Hashable, ...]:
-    """The question for the overview, whose answer grows with what has been worked out."""
+    """The cache key of the overview, which shows more when more tables are computed."""
     return ("overview", atlas.has(GRAPH), atlas.has(CONTRADICTIONS))
 
 
 def _stamp(file: Path) -> tuple[int, int]:
     try:
-        seen = file.stat()
+        status = file.stat()
     except OSError:
         return (0, 0)
-    return seen.st_mtime_ns, seen.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 class ServerContext:
@@ -193,26 +193,28 @@ class ServerContext:
         self.shelf = shelf
         self.all_books = all_books
         self.public_url = public_url.rstrip("/")
-        """Where readers reach this server, such as 'http://127.0.0.1:8321': links in answers begin with it."""
+        """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers begin with it."""
         token = workspace.settings.serve.token
         self._reading_key = f"~{ServerToken(token).reading}" if token else ""
         self._finder = Finder(workspace, shelf, all_books=all_books)
-        self._reading = threading.RLock()
+        self._finder_lock = threading.RLock()
         self._depth = 0
         self.atlases = Atlases(workspace, shelf)
-        self.asker = Asker(self._finder, workspace.settings.ask, self._reading)
+        self.asker = Asker(self._finder, workspace.settings.ask, self._finder_lock)
 
     @contextlib.contextmanager
     def locked_finder(self) -> Iterator[Finder]:
-        """The finder, for this thread alone: books and their indexes are read by one at a time.
+        """The finder, for this thread alone, since books and their indexes are read by one thread at a time.
 
-        Inside, the books stay the same; before, those of other hosts may have come and gone.
+        On entering, books of other hosts may come and go; inside the block they stay the same.
         """
-        with self._reading:
+        with self._finder_lock:
             self._depth += 1
             try:
                 if self._depth == 1:
-                    with contextlib.suppress(HostAway):  # who went away this very moment is noticed by who asks it
+                    with contextlib.suppress(
+                        HostAway
+                    ):  # a host that has just gone away is noticed by the next request to it
                         self._finder.refresh()
                 yield self._finder
             finally:
@@ -220,21 +222,21 @@ class ServerContext:
 
     @contextlib.contextmanager
     def try_locked_finder(self, timeout_s: float) -> Iterator[Finder | None]:
-        """The same, for those who would rather go without than wait for long: None where somebody has the books."""
-        is_ours = self._reading.acquire(timeout=timeout_s)
+        """Like `locked_finder`, but None if the lock is not free within `timeout_s`."""
+        is_locked = self._finder_lock.acquire(timeout=timeout_s)
         try:
-            yield self._finder if is_ours else None
+            yield self._finder if is_locked else None
         finally:
-            if is_ours:
-                self._reading.release()
+            if is_locked:
+                self._finder_lock.release()
 
     def citation_url(self, cited: AnswerCitation) -> str:
-        """Where a citation is read, its words marked."""
+        """Where a citation can be read, with its words marked."""
         quote = cited.citation.quote
         return self.page_url(quote.ref, span=(quote.start, quote.end))
 
     def page_url(self, ref: EntryRef, *, span: Sequence[int] = (), anchor: str = "") -> str:
-        """Where a page is read: at a section, or at words of its text, which are marked then."""
+        """Where a page can be read: at a section, or at a span of its text, which is marked."""
         key = f"~{current_visitor().reading_key}" if current_visitor().reading_key else self._reading_key
         url = f"{self._base()}/read/{ref.book}{key}/{percent(ref.path, errors='replace')}"
         if span:
@@ -242,11 +244,11 @@ class ServerContext:
         return f"{url}#{percent(anchor, errors='replace')}" if anchor else url
 
     def _base(self) -> str:
-        """What links begin with: the address the user gave, else the one that the request itself was sent to."""
+        """What links begin with: the address in the settings, or else the one the request was sent to."""
         return self.desk.settings.serve.public_url.rstrip("/") or REQUEST_ADDRESS.get() or self.public_url
 
     def close(self) -> None:
-        with self._reading:
+        with self._finder_lock:
             self._finder.close()
             self.shelf.close()
 
@@ -262,18 +264,18 @@ MAX_ACCEPTED = 20
 
 
 def catalogue_for(request: Request) -> Catalogue:
-    """The words a reader wants: those chosen on a page of ours, else the first the browser asks for that are here."""
+    """The reader's language: the one chosen on a page of ours, or else the browser's first preference that we have."""
     chosen = request.cookies.get(COOKIE, "")
     if chosen in LANGUAGES:
         return catalogue_in(chosen)
-    return catalogue_in(preferred(request.headers.get("accept-language", "")))
+    return catalogue_in(preferred_language(request.headers.get("accept-language", "")))
 
 
-def preferred(header: str) -> str:
-    """The language of ours that an Accept-Language header wants most."""
-    wishes = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
-    wanted = [(-weight, place, code) for place, (code, weight) in enumerate(wishes) if weight > 0]
-    return next((code for _, _, code in sorted(wanted) if code in LANGUAGES), FALLBACK)
+def preferred_language(header: str) -> str:
+    """The supported language that an Accept-Language header ranks highest."""
+    accepted = [_accepted_language(part) for part in header.split(",")[:MAX_ACCEPTED]]
+    ranked = [(-weight, place, code) for place, (code, weight) in enumerate(accepted) if weight > 0]
+    return next((code for _, _, code in sorted(ranked) if code in LANGUAGES), FALLBACK)
 
 
 def _accepted_language(part: str) -> tuple[str, float]:

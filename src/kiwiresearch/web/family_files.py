@@ -1,4 +1,4 @@
-"""Routes by which a family comes as a file or leaves as one: pictures, exports, imports, and the proof of it all."""
+"""Routes for files of families: pictures, exports, imports, and the verification of a case."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
 from kiwiresearch.cases.verification import verify_case
+from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs.job import FamilyRequest, Job
 from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
@@ -37,7 +38,7 @@ from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.runs import REPORT_POLICY, SANDBOX_POLICY
 
 PART_TIMEOUT_S = 30.0
-"""How long the next part of a file may take."""
+"""How long a client may take for the next part of a file."""
 MAX_GENERATIONS = 20
 TOO_LARGE_REMEDY = "Export fewer people, or leave pictures out."
 CLOSE_CONNECTION = {"Connection": "close"}
@@ -104,11 +105,11 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/verify")
     def verify(request: Request, case: CaseId, head: AuditHead = "") -> ProofReply:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
-        return ProofReply(**proof_record(families, request, case, head))
+        return proof_record(families, request, case, head)
 
 
 def export_response(families: Families, request: Request, case: str, form: ExportForm, privacy: Mode) -> Response:
-    """A case as a file to be kept, as far as the request may see it."""
+    """A case as a file to download, as far as the request may see it."""
     with families.open_case(request, case, privacy) as (found, mode):
         text, head = found.export(form, mode), found.store.head
     headers = {
@@ -119,15 +120,15 @@ def export_response(families: Families, request: Request, case: str, form: Expor
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
 
 
-def proof_record(families: Families, request: Request, case: str, head: str = "") -> dict[str, Any]:
-    """What a case proves, told without anybody whom the request may not see."""
+def proof_record(families: Families, request: Request, case: str, head: str = "") -> ProofReply:
+    """What a case proves, without the names of people whom the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
         with families.room.locked_finder() as finder:
             found.finder = finder
-        told = verify_case(found, head, families.room.locked_finder).record()
+        proof = verify_case(found, head, families.room.locked_finder)
         mask = found.mask(mode)
-    words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
-    return told | words
+    failures, notes = (tuple(map(mask.text, words)) for words in (proof.failures, proof.notes))
+    return extend(ProofReply, proof, failures=failures, notes=notes, audit_head=proof.head)
 
 
 def _add_imports(routes: APIRouter, families: Families) -> None:
@@ -149,7 +150,7 @@ def _add_imports(routes: APIRouter, families: Families) -> None:
 async def receive_upload(
     families: Families, request: Request, case: str, name: str, parts: AsyncGenerator[bytes, None]
 ) -> Job:
-    """Take a family file into a case, or into a new one, as it comes; the job that reads it. Only the owner may."""
+    """Receive a family file for a case, or for a new one, and queue the job that reads it. Only the owner may."""
     try:
         families.access.require_owner(request)
         if case:
@@ -163,7 +164,7 @@ async def receive_upload(
 
 
 async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
-    """Hear what a client still sends for a while: one whose line is cut may never see our answer."""
+    """Read what a client is still sending for a while: if the connection is cut, it may never see our reply."""
     size = 0
     with anyio.move_on_after(DRAIN_TIMEOUT_S):
         async for data in parts:
@@ -174,7 +175,7 @@ async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
 
 @contextlib.contextmanager
 def _upload_file(root: Path) -> Iterator[BinaryIO]:
-    """A file beside the cases that goes again, whatever happens."""
+    """A temporary file in the folder of the cases, removed whatever happens."""
     part = root / f".upload-{secrets.token_hex(8)}"
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -190,7 +191,7 @@ def _upload_file(root: Path) -> Iterator[BinaryIO]:
 
 
 async def _save_upload(parts: AsyncGenerator[bytes, None], part: BinaryIO) -> str:
-    """Write a body to the disk as it comes; its hash."""
+    """Write a body to the disk as it arrives, and return its hash."""
     size, digest, head = 0, hashlib.sha256(), b""
     try:
         while True:
@@ -218,20 +219,20 @@ FILE_SIGNATURES = (b"0 HEAD", b"PK\x03\x04")
 
 
 def _check_kind(head: bytes) -> None:
-    """Refuse at once what cannot be a family file; the rest is told when it is read."""
+    """Refuse at once what cannot be a family file; other errors are found when the job reads it."""
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if not plain.startswith(FILE_SIGNATURES):
         raise BadUsage("This is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)
 
 
 def _file_name(name: str) -> str:
-    """A name that can be a file's, whatever was sent."""
+    """A safe file name, whatever was sent."""
     bare = re.sub(r"[^\w.() -]+", "-", name.replace("\\", "/").rpartition("/")[2]).strip(" .-")[:80]
     return bare or "family.ged"
 
 
 def _queue_import(families: Families, case: str, part: Path, digest: str, name: str) -> Job:
-    """Put the file where the job finds it, and the job in line."""
+    """Move the file to where the job looks for it, and queue the job."""
     chosen = case or families.cases.begin_empty(name.rpartition(".")[0] or name)
     place = families.cases.place(chosen)
     is_new = place.store_file(digest, part, name)

@@ -12,7 +12,6 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -35,7 +34,7 @@ from kiwiresearch.web.guard.setup import check_owners
 from kiwiresearch.web.peers import add_peer_endpoint
 from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
 from kiwiresearch.web.runs import make_jobs
-from kiwiresearch.workspace.settings import ServeSettings, with_values
+from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.library import Shelf
 
@@ -302,8 +301,3 @@ def exit_now(exit_code: int) -> None:
             with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be there to read it
                 stream.flush()
     os._exit(exit_code)
-
-
-def with_options(workspace: Workspace, values: Mapping[str, tuple[str, object]]) -> Workspace:
-    """The desk with some of its settings changed; each value comes with the name the user gave it under."""
-    return replace(workspace, settings=with_values(workspace.settings, values))

@@ -21,7 +21,7 @@ from kiwiresearch.kin.report.labels import evidence_class_phrase
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
-from kiwiresearch.web.context import COOKIE, preferred
+from kiwiresearch.web.context import COOKIE, preferred_language
 from kiwiresearch.web.desk.pages import safe_return_address, section_name
 from kiwiresearch.web.desk.translations import age_text, living_reason, time_element
 
@@ -138,7 +138,7 @@ WISHES = [
 @pytest.mark.parametrize(("header", "language"), WISHES)
 def test_the_browser_is_given_the_language_it_asks_for(header: str, language: str) -> None:
     """The one it wants most of those that are here; English where none is."""
-    assert preferred(header) == language
+    assert preferred_language(header) == language
 
 
 CUSTOMARY = [
