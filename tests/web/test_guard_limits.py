@@ -171,7 +171,7 @@ def test_a_client_that_waits_as_told_is_let_in() -> None:
 
 def test_clients_without_end_take_no_memory_without_end() -> None:
     """Of more clients than can be remembered, the longest silent are forgotten."""
-    buckets = Buckets(1, clock=lambda: 0.0, most_clients=100)
+    buckets = Buckets(1, clock=lambda: 0.0, max_clients=100)
     for number in range(1_000):
         buckets.take(str(number))
     assert len(buckets) == 100

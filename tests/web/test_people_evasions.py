@@ -15,6 +15,7 @@ from tests.web.peopled import UNLIMITED, Peopled, peopled
 from tests.web.running import UNHURRIED, a_client
 
 from kiwiresearch.web.guard.audit import MAX_SUBJECT, AuditLog, AuditRecorder, asked_words
+from kiwiresearch.web.guard.roles import allow
 from kiwiresearch.workspace.users import utc_now
 
 ASKED = "Why is the sky blue?"
@@ -92,7 +93,7 @@ def test_a_fault_is_not_told_as_done(wordy: Peopled) -> None:
         "query_string": b"",
         "state": {},
         "client": ("10.1.2.3", 1),
-        "route": SimpleNamespace(path="/api/ask"),
+        "route": SimpleNamespace(path="/api/ask", endpoint=allow("reader", "ask")(lambda: None)),
     }
     recorded = AuditRecorder(broken, audit_log=AuditLog(wordy.store.audit, utc_now))
     with pytest.raises(RuntimeError, match="a fault"):

@@ -1,4 +1,4 @@
-"""What each tool takes, with the words that a model chooses by; kept short, since every host sends them each time."""
+"""The arguments of each tool, with the descriptions that models read; short, since clients send them every time."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from kiwiresearch.text.display import printable
 
 MAX_WORDS = 2_000
 MAX_NAME = 500
-LONGEST_WAIT_S = 300
+MAX_WAIT_S = 300
 
-Words = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MAX_WORDS)]
-Name = Annotated[str, AfterValidator(lambda text: printable(text).strip()), Field(max_length=MAX_NAME)]
+ONE_LINE = AfterValidator(lambda text: printable(text).strip())
+Words = Annotated[str, ONE_LINE, Field(max_length=MAX_WORDS)]
+Name = Annotated[str, ONE_LINE, Field(max_length=MAX_NAME)]
 
 
 class Arguments(BaseModel):
-    """A name that is not known is an error, so that a model learns the right one."""
+    """An unknown argument is an error, so that a model learns the right one."""
 
     model_config = ConfigDict(extra="forbid")
 
     @classmethod
     def schema_for_models(cls) -> dict[str, Any]:
-        """The JSON schema without what only programs read."""
+        """The JSON schema, without what models do not need."""
         schema = cls.model_json_schema()
         return {"type": "object", **{key: _plain(schema[key]) for key in ("properties", "required") if key in schema}}
 
@@ -76,7 +77,7 @@ class ResearchArguments(Arguments):
     focus: Annotated[Name, Field(description="Words that matter most.")] = ""
     aspect: Annotated[Name, Field(description="The side of it that is wanted, such as causes.")] = ""
     max_pages: Annotated[int | None, Field(ge=1, le=1_000)] = None
-    wait_s: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S, description="How long to wait for the brief.")] = 45
+    wait_s: Annotated[int, Field(ge=0, le=MAX_WAIT_S, description="How long to wait for the brief.")] = 45
 
 
 class NoArguments(Arguments):
@@ -86,6 +87,6 @@ class NoArguments(Arguments):
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {key: _plain(inner) for key, inner in value.items() if key not in ("title", "maxLength")}
-        # A property may be called title, too: what stands under it is a schema, not a word.
+        # A property may be called 'title' as well: its value is a schema, not a text.
         return kept | {key: _plain(inner) for key, inner in value.items() if key == "title" and isinstance(inner, dict)}
     return [_plain(one) for one in value] if isinstance(value, list) else value

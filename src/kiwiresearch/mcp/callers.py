@@ -1,4 +1,4 @@
-"""Tool calls in threads of their own, let go when their caller hangs up."""
+"""Tool calls in threads of their own, which end when their caller hangs up."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Caller:
-    """Who waits for a piece of work; the thread that does it sees here when nobody does any more."""
+    """The caller of a tool; the thread that works for it sees here when it has left."""
 
     def __init__(self) -> None:
         self.has_left = False
         self.over = asyncio.Event()
-        """Whether the thread has come to its end; for the loop."""
+        """Set when the thread has ended; for the event loop."""
         self._news = threading.Event()
 
     def leave(self) -> None:
@@ -30,23 +30,23 @@ class Caller:
         self.wake()
 
     def wake(self) -> None:
-        """Let the thread look up from its waiting; from any thread."""
+        """End the current `wait`; may be called from any thread."""
         self._news.set()
 
     def wait(self, seconds: float) -> None:
-        """Wait in the thread until there is something new, or for so long."""
+        """Wait, in the working thread, until `wake` is called or the time is up."""
         self._news.wait(seconds)
         self._news.clear()
 
 
 async def run_in_daemon_thread(work: Callable[[], T], caller: Caller | None = None) -> T:
-    """What a function gives; who no longer waits for it leaves it behind."""
+    """The result of a function that runs in a thread; if the wait is cancelled, the thread ends by itself."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
-    waiting = caller or Caller()
+    waiter = caller or Caller()
 
     def settle(result: T | None, problem: BaseException | None) -> None:
-        waiting.over.set()
+        waiter.over.set()
         if done.cancelled():
             return
         if problem is not None:
@@ -63,17 +63,17 @@ async def run_in_daemon_thread(work: Callable[[], T], caller: Caller | None = No
         with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, result, problem)
 
-    context = contextvars.copy_context()  # links in an answer lead to the address that was asked
+    context = contextvars.copy_context()  # links in an answer use the address of the request
     threading.Thread(target=context.run, args=(run,), name="tool", daemon=True).start()
     try:
         return await done
     finally:
-        waiting.leave()
+        waiter.leave()
 
 
 async def lines_of(file: TextIO) -> AsyncIterator[str]:
-    """The lines of a file as they come; Ctrl-C need not wait for the next one."""
-    with contextlib.suppress(OSError):  # a terminal that has gone is an end like any other
+    """The lines of a file as they come; Ctrl-C does not have to wait for the next one."""
+    with contextlib.suppress(OSError):  # a terminal that was closed is an end like any other
         while line := await run_in_daemon_thread(file.readline):
             yield line
 
@@ -82,16 +82,16 @@ CALLERS = "kiwiresearch.mcp.callers"
 
 
 def register_caller(request: object, caller: Caller) -> None:
-    """Let the request that a call came with know of its caller; a call over pipes came with none."""
+    """Tell the HTTP request of a call about its caller; a call over pipes has no request."""
     if isinstance(request, Request):
         request.scope.get(CALLERS, []).append(caller)
 
 
 class DisconnectWatch:
-    """Ends a request when its client has gone, which the SDK only notices when it answers.
+    """Ends a request when its client has disconnected, which the SDK only notices when it replies.
 
-    The request is over when the threads that work for it are: those that wait for something are told
-    to stop waiting, and the others come to their end. So clients that come and go leave no crowd behind.
+    The request ends when its threads have: those that wait are woken, and the others finish. So clients that
+    connect and leave again cannot pile up threads.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -107,13 +107,13 @@ class DisconnectWatch:
         is_answered = False
 
         async def listen() -> None:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # nobody asks any more
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the app has ended
                 while (message := await receive())["type"] != "http.disconnect":
                     await arrived.send(message)
-            if not is_answered:  # a server also says so when it has passed on the answer
+            if not is_answered:  # servers also send this after the reply
                 limit.cancel()
 
-        async def tell(message: Message) -> None:
+        async def watch_reply(message: Message) -> None:
             nonlocal is_answered
             is_answered |= message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
@@ -121,14 +121,14 @@ class DisconnectWatch:
         listening = asyncio.ensure_future(listen())
         try:
             with arrived, heard, limit:
-                await self._app({**scope, CALLERS: callers}, heard.receive, tell)
+                await self._app({**scope, CALLERS: callers}, heard.receive, watch_reply)
         finally:
             listening.cancel()
             await _wait_for_threads(callers)
 
 
 MAX_MESSAGES = 16
-"""Parts of a body that may have arrived before anybody asks for them."""
+"""Messages that may have arrived before the app reads them."""
 
 
 async def _wait_for_threads(callers: list[Caller]) -> None:

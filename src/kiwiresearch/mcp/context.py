@@ -1,4 +1,4 @@
-"""What the tools work with: an open shelf, who answers on it, and where its pages are read."""
+"""What the tools work with: the finder, the asker, the addresses of pages, and the jobs."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.library import Shelf
 
 Reading = Callable[[], AbstractContextManager[Finder]]
-"""The finder for one thread alone: books and their indexes are read by one at a time."""
+"""Locks the finder for one thread, since books and their indexes are read by one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The same parts that a server shares between its routes."""
+    """The parts that tools share, of a server or of a process of their own."""
 
     asker: Asker
     locked_finder: Reading
     link: CitationLink
     address: PageAddress
     jobs: Callable[[], JobQueue] | None = None
-    """Makes or gives the research runs; None where none can be made."""
+    """Returns the queue of research runs; None if there can be none."""
     start: Callable[[JobQueue, JobRequest], Job] = JobQueue.start
     resume: Callable[[JobQueue, str], Job] = JobQueue.resume
-    """How a run is begun, and goes on: a server that has users asks first whether this one may."""
+    """How a run is started or resumed: a server with users first checks whether the visitor may."""
 
 
 @contextlib.contextmanager
 def open_context(
     workspace: Workspace, shelf: Shelf, *, all_books: bool, now: Callable[[], str]
 ) -> Iterator[ToolContext]:
-    """The parts for a process of their own; runs are begun only when somebody asks for one."""
+    """The parts for a process of its own; the queue is opened when research is first asked for."""
     lock = threading.RLock()
-    with contextlib.ExitStack() as opened_here:
-        finder = opened_here.enter_context(Finder(workspace, shelf, all_books=all_books))
+    with contextlib.ExitStack() as stack:
+        finder = stack.enter_context(Finder(workspace, shelf, all_books=all_books))
 
         @contextlib.contextmanager
         def reading() -> Iterator[Finder]:
@@ -56,25 +56,24 @@ def open_context(
                 yield finder
 
         @functools.cache
-        def made() -> JobQueue:
-            jobs = JobQueue(
-                workspace, shelf.current_books, now=now, all_books=all_books, missing=shelf.currently_missing
-            )
-            opened_here.callback(jobs.close)
+        def opened_jobs() -> JobQueue:
+            books = shelf.current_books
+            jobs = JobQueue(workspace, books, now=now, all_books=all_books, missing=shelf.currently_missing)
+            stack.callback(jobs.close)
             return jobs
 
         def jobs() -> JobQueue:
-            with lock:  # two calls at once share them
-                return made()
+            with lock:  # two calls at once must not open it twice
+                return opened_jobs()
 
         yield ToolContext(Asker(finder, workspace.settings.ask, lock), reading, link, address, jobs)
 
 
 def link(cited: AnswerCitation) -> str:
-    """Where a citation is, for a reader who has the book."""
+    """The address of a citation, for readers who have the book."""
     return cited.citation.url(address)
 
 
 def address(ref: EntryRef) -> str:
-    """A page by its book's UUID, which apps of Kiwix open."""
+    """The address of a page by its book's UUID, which Kiwix apps open."""
     return f"zim://{ref.book}/{quote(ref.path, errors='replace')}"

@@ -1,4 +1,4 @@
-"""The tools as a server of the Model Context Protocol, over HTTP or standard input and output."""
+"""The tools as a server of the Model Context Protocol, over HTTP or over standard input and output."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FAULT = "This is a fault of kiwiresearch; its log tells more."
 
 
 def make_server(tools: Toolbox) -> Server[Any]:
-    """A server without memory of its callers: each call stands for itself."""
+    """A stateless server: each call is independent of others."""
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[tool_record(tool) for tool in tools.tools.values()])
@@ -74,14 +74,14 @@ def tool_record(tool: Tool) -> ToolRecord:
 
 
 def run_tool(tools: Toolbox, name: str, arguments: dict[str, Any], caller: Caller | None = None) -> CallToolResult:
-    """What a tool says; what goes wrong is told in words that a model can act on."""
+    """The result of a tool; errors are worded so that a model can act on them."""
     tool = tools.tools.get(name)
     if tool is None:
         return _result(f"There is no tool {name[:60]!r}. Known are: {', '.join(tools.tools)}.", is_error=True)
     try:
         return _result(tool.call(arguments, caller or Caller()))
     except KiwiError as problem:
-        # Titles and headings in it are words of books.
+        # Titles and headings in it are words of books, and must not look like our own markers.
         return _result(OWN_TOKENS.sub("‹", without_paths(str(problem))), is_error=True)
     except Exception:
         log.exception("The tool %r failed", name)
@@ -99,7 +99,7 @@ PATH = "/mcp"
 def http_app(tools: Toolbox, *, max_body_kb: int = 256) -> Starlette:
     """An app with the one route `/mcp`, whose lifespan must be entered before the first request.
 
-    Host, origin and token are checked by the server that takes up its route, as for all other routes.
+    The server that mounts it checks host, origin and token, as for all other routes.
     """
     app = make_server(tools).streamable_http_app(
         streamable_http_path=PATH,
@@ -116,11 +116,11 @@ def serve(tools: Toolbox) -> None:
     """Answer until standard input ends; nothing but the protocol reaches standard output."""
     if sys.stdin is None:
         raise BadUsage("There is no standard input.", remedy="A program that uses a model starts this command.")
-    # A thread may wait in it when the process ends, which the interpreter's own file does not stand.
+    # A copy, since a thread may still be reading it when the interpreter closes its own file at exit.
     incoming = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     try:
         anyio.run(_serve, tools, incoming)
-    except* BrokenPipeError:  # whoever started us has gone, which is no error
+    except* BrokenPipeError:  # the program that started us has ended, which is no error
         pass
 
 
@@ -135,7 +135,7 @@ async def _serve(tools: Toolbox, incoming: TextIO) -> None:
                 working.cancel_scope.cancel()
 
     async with anyio.create_task_group() as working:
-        # Ctrl-C cancels a task once, and a library that swallows it would go on; a scope cancels until it is heard.
+        # Ctrl-C cancels a task once, and a library may swallow that; a cancel scope keeps cancelling.
         if sys.platform != "win32":
             working.start_soon(end_with_ctrl_c)
         await _answer(tools, incoming)
@@ -146,7 +146,7 @@ async def _serve(tools: Toolbox, incoming: TextIO) -> None:
 
 async def _answer(tools: Toolbox, incoming: TextIO) -> None:
     server = make_server(tools)
-    # The SDK's own reader would hold the process until a line comes, also when it is to end.
+    # The SDK's own reader would keep the process alive until the next line comes.
     lines: Any = lines_of(incoming)
     async with stdio_server(stdin=lines) as (read, write):
         with contextlib.redirect_stdout(sys.stderr):  # a stray print would be taken for a message

@@ -1,4 +1,4 @@
-"""The route that compares two runs, with its models."""
+"""The route that compares two runs; recent comparisons are cached."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Stamps = tuple[tuple[str, ...], tuple[FileStamp, ...]]
 
 
 class ComparisonCache:
-    """The comparisons that were asked for last."""
+    """The most recent comparisons."""
 
     def __init__(self) -> None:
         self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
@@ -61,15 +61,15 @@ def _stamps(*runs: RunView) -> Stamps:
 
 
 def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Comparing; the runs stay as they are."""
+    """Compare runs; nothing is written."""
     routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
     runs = run_views(context, jobs)
-    compared = ComparisonCache()
+    cache = ComparisonCache()
 
     @routes.get("/compare")
     def compare(old: OldRun, new: NewRun, kind: OfKind = None, limit: Limit = 100, offset: Offset = 0) -> CompareReply:
         """What became of a run's claims in another: with other settings, or in another snapshot of its book."""
-        found = compared.get(runs.get(old), runs.get(new))
+        found = cache.get(runs.get(old), runs.get(new))
         rows = differences(found, kind or "")
         shown = comparison_record(old, new, found, rows[offset : offset + limit])
         return extend(CompareReply, shown, total=len(rows), offset=offset, limit=limit)

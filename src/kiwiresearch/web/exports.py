@@ -39,7 +39,7 @@ TYPES = {
     ".zim": "application/x-zim",
     ".zip": "application/zip",
 }
-# What is in the file comes from books: it may be kept, and not be shown as a page of this server.
+# The content comes from books: it may be saved, but not shown as a page of this server.
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
@@ -55,7 +55,7 @@ EXPORT_DOC: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class FormatChoice:
-    """A format as the page offers it."""
+    """A format as it is offered."""
 
     name: str
     ending: str
@@ -86,7 +86,7 @@ class FormatsReply(Record):
 
 
 def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Exporting; the runs stay as they are, and nothing is written on the server."""
+    """Export runs; nothing is written on the server."""
     routes = RoleRouter("reader", prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
     runs = run_views(context, jobs)
 
@@ -113,7 +113,7 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
 
 def download_response(run: RunView, form: str) -> Response:
-    """A run in a format, as a file that a browser or a program keeps."""
+    """A run in a format, as a download."""
     file = _one_file(form, run.topic, make_files(run.path, form))
     kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
     return Response(
@@ -122,7 +122,6 @@ def download_response(run: RunView, form: str) -> Response:
 
 
 def format_choice(name: str) -> FormatChoice:
-    """How a format is offered."""
     form = FORMATS[name]
     several = form.is_folder or len(form.names) > 1
     ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
@@ -130,7 +129,7 @@ def format_choice(name: str) -> FormatChoice:
 
 
 def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
-    """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
+    """The file, or a zip of several, with a name made from the topic."""
     name = folder_name(topic)
     if len(files) == 1 and not FORMATS[form].is_folder:
         place = PurePosixPath(files[0].name)
@@ -143,7 +142,7 @@ def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> Exporte
 
 
 def content_disposition(name: str) -> str:
-    """The header that names a file, in letters that every browser reads, and in its own."""
+    """The header that names a file: in ASCII for every browser, and exactly (RFC 5987)."""
     stem, dot, ending = name.rpartition(".")
     plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
     return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"

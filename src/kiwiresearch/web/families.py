@@ -1,4 +1,4 @@
-"""Routes of family research: cases, people and evidence, and what only the owner decides."""
+"""Routes of family research: cases, people and evidence, and the decisions of the owner."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from kiwiresearch.cases import records as told
-from kiwiresearch.cases import review
+from kiwiresearch.cases import records, review
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.record_types import CaseSummary, RelationRecord, TreeRecord
 from kiwiresearch.cases.records import CachedCase, graph_record
@@ -22,34 +21,12 @@ from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.privacy.redaction import Mode
-from kiwiresearch.kin.sources.registry import Plugins
-from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
+from kiwiresearch.kin.sources.registry import Plugins, load_plugins
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.web import family_models as models
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.family_models import (
-    BranchReply,
-    CaseReply,
-    CasesReply,
-    ConflictsReply,
-    DecisionBody,
-    EvidenceReply,
-    FactReply,
-    LivingBody,
-    LogReply,
-    MergesReply,
-    OnePersonReply,
-    PeopleReply,
-    PersonDetails,
-    PluginBody,
-    PluginsReply,
-    RunBody,
-    StartBody,
-    TimelineReply,
-    UndoBody,
-    UndoneReply,
-)
 from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
@@ -59,7 +36,7 @@ from kiwiresearch.zim.archive import EntryRef
 
 SCHEME = "zim://"
 PREFIX = "/api/family"
-ALL_STEPS = RunBody()
+ALL_STEPS = models.RunBody()
 UNREADABLE_CASE = CaseSummary(
     title="",
     seeds=(),
@@ -76,7 +53,7 @@ UNREADABLE_CASE = CaseSummary(
     stop="",
     why="",
 )
-"""What is said of a case that cannot be read."""
+"""What is shown of a case that cannot be read."""
 
 CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", examples=["5f0c9a3be812"])]
 Person = Annotated[str, Path(max_length=100, description="The `id` of a person of the case.")]
@@ -96,37 +73,37 @@ class Families:
 
     @contextlib.contextmanager
     def open_case(self, request: Request, case: str, privacy: Mode | None) -> Iterator[tuple[CachedCase, Mode]]:
-        """A case, and the mode in which this request may see it."""
+        """A case, and the privacy mode in which this request may see it."""
         mode = self.access.privacy_mode(request, privacy)
         with self.cases.reading(case) as found:
             yield found, mode
 
-    def record(self, request: Request, case: str, privacy: Mode | None = None) -> CaseReply:
+    def record(self, request: Request, case: str, privacy: Mode | None = None) -> models.CaseReply:
         mode = self.access.privacy_mode(request, privacy)
         return self._case_record(request, case, mode, self.cases.summary(case, mode))
 
-    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> PersonDetails:
-        """A person with every fact and tie, the words that say so, and what speaks against it."""
+    def person(self, request: Request, case: str, person: str, privacy: Mode | None = None) -> models.PersonDetails:
+        """A person with all facts and ties, their quotes, and the conflicts."""
         with self.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
             visible_person(tree, person)
             seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
-            row = told.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
-            facts = told.evidence_records(found, person, None, mode)
-            conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
+            row = records.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
+            facts = records.evidence_records(found, person, None, mode)
+            conflicts = [one for one in records.conflict_records(found, mode) if one["person"] == person]
             why = living_record(found, person).why if mode == "owner" else ""
-        return extend(PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
+        return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
 
     def seed_names(self, request: Request, case: str) -> str:
-        """Whom a case began with, for its owner; others are told on its page as much as they may know."""
+        """The people a case was started with, for its owner; empty for others."""
         if not self.access.is_owner(request):
             return ""
         with contextlib.suppress(KiwiError), self.cases.reading(case) as found:
             return ", ".join(found.store.person(one).name for one in found.seeds())
         return ""
 
-    def listed_record(self, request: Request, case: str) -> CaseReply:
-        """The same for a list, which a case that cannot be read does not spoil."""
+    def listed_record(self, request: Request, case: str) -> models.CaseReply:
+        """A case in a list, also if it cannot be read."""
         try:
             return self.record(request, case)
         except KiwiError as problem:
@@ -134,32 +111,36 @@ class Families:
                 request, case, self.access.privacy_mode(request), UNREADABLE_CASE, without_paths(str(problem))
             )
 
-    def _case_record(self, request: Request, case: str, mode: Mode, known: CaseSummary, problem: str = "") -> CaseReply:
+    def _case_record(
+        self, request: Request, case: str, mode: Mode, known: CaseSummary, problem: str = ""
+    ) -> models.CaseReply:
         owner = self.access.is_owner(request)
-        return extend(CaseReply, known, id=case, privacy=mode, owner=owner, problem=problem, url=case_url(case))
+        return extend(models.CaseReply, known, id=case, privacy=mode, owner=owner, problem=problem, url=case_url(case))
 
 
 def router(families: Families) -> APIRouter:
-    """The JSON of families; their files have a module of their own."""
+    """All routes of families but those for files."""
     routes = RoleRouter("reader", prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_cases(routes, families)
     _add_people(routes, families)
     _add_lists(routes, families)
-    _add_decisions(routes, families)
+    _add_merges(routes, families)
+    _add_living(routes, families)
+    _add_plugins(routes, families)
     return routes
 
 
 def _add_cases(routes: APIRouter, families: Families) -> None:
     @routes.get("")
-    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> CasesReply:
+    def cases_there_are(request: Request, limit: Limit = 100, offset: Offset = 0) -> models.CasesReply:
         """All cases of the server."""
         ids = families.cases.ids()
         shown = tuple(families.listed_record(request, one) for one in ids[offset : offset + limit])
-        return CasesReply(shown, len(ids))
+        return models.CasesReply(shown, len(ids))
 
-    @routes.post("", status_code=201, response_model=CaseReply)
+    @routes.post("", status_code=201, response_model=models.CaseReply)
     @allow("researcher", "case")
-    def start(request: Request, body: StartBody) -> Response:
+    def start(request: Request, body: models.StartBody) -> Response:
         """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
         settings = body.settings(families.room.desk.settings.kin)
         with families.room.locked_finder() as finder:
@@ -167,13 +148,13 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
         return Json(families.record(request, case), 201, {"Location": case_url(case)})
 
     @routes.get("/{case}")
-    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> CaseReply:
+    def case_as_it_is(request: Request, case: CaseId, privacy: Privacy = None) -> models.CaseReply:
         """A case in a few figures."""
         return families.record(request, case, privacy)
 
     @routes.post("/{case}/run", status_code=202, response_model=JobReply)
     @allow("researcher", "case")
-    def run(case: CaseId, body: RunBody = ALL_STEPS) -> Response:
+    def run(case: CaseId, body: models.RunBody = ALL_STEPS) -> Response:
         """Go on with a case; the answer is a job, which is followed, cancelled and resumed as those of research."""
         return accepted(start_job(families.jobs, FamilyRequest(case, body.steps, body.model)))
 
@@ -182,29 +163,29 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/people")
     def people(
         request: Request, case: CaseId, q: Words = "", privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> PeopleReply:
+    ) -> models.PeopleReply:
         """Everybody, the ones it began with first."""
         with families.open_case(request, case, privacy) as (found, mode):
-            ids = told.people_named(found, mode, q)
-            rows = told.people_records(found, mode, ids[offset : offset + limit])
-        return PeopleReply(tuple(rows), len(ids))
+            ids = records.people_named(found, mode, q)
+            rows = records.people_records(found, mode, ids[offset : offset + limit])
+        return models.PeopleReply(tuple(rows), len(ids))
 
     @routes.get("/{case}/people/{person}")
-    def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> OnePersonReply:
+    def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> models.OnePersonReply:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
         row = families.person(request, case, person, privacy)
         facts = tuple(_fact_reply(families.room, fact) for fact in row.facts)
-        return extend(OnePersonReply, row, facts=facts, conflicts=tuple(row.conflicts))
+        return extend(models.OnePersonReply, row, facts=facts, conflicts=tuple(row.conflicts))
 
     @routes.get("/{case}/people/{person}/line")
     def line(
         request: Request, case: CaseId, person: Person, of: Direction = "ancestors", privacy: Privacy = None
-    ) -> BranchReply:
+    ) -> models.BranchReply:
         """The ancestors or descendants of a person, as rows that say how deep they stand."""
         with families.open_case(request, case, privacy) as (found, mode):
             tree = found.tree(mode)
-            rows = told.branch_records(tree, visible_person(tree, person), down=of == "descendants")
-        return BranchReply(tuple(rows))
+            rows = records.branch_records(tree, visible_person(tree, person), down=of == "descendants")
+        return models.BranchReply(tuple(rows))
 
     @routes.get("/{case}/tree")
     def tree(request: Request, case: CaseId, privacy: Privacy = None) -> TreeRecord:
@@ -219,53 +200,53 @@ def _add_people(routes: APIRouter, families: Families) -> None:
         """What the second person is to the first, and the way there."""
         with families.open_case(request, case, privacy) as (found, mode):
             pair = [visible_person(found.tree(mode), one) for one in (first, second)]
-            return told.relation_record(found, pair[0], pair[1], mode)
+            return records.relation_record(found, pair[0], pair[1], mode)
 
 
 def _add_lists(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/timeline")
     def timeline(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> TimelineReply:
+    ) -> models.TimelineReply:
         """The events of everybody in the order of time, with ages."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = told.timeline_records(found, mode)
-        return TimelineReply(tuple(rows[offset : offset + limit]), len(rows))
+            rows = records.timeline_records(found, mode)
+        return models.TimelineReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/conflicts")
     def conflicts(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> ConflictsReply:
+    ) -> models.ConflictsReply:
         """Values that cannot all be right, ranked with reasons, and what would settle it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = told.conflict_records(found, mode)
-        return ConflictsReply(tuple(rows[offset : offset + limit]), len(rows))
+            rows = records.conflict_records(found, mode)
+        return models.ConflictsReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/log")
     def log(
         request: Request, case: CaseId, privacy: Privacy = None, limit: Limit = 100, offset: Offset = 0
-    ) -> LogReply:
+    ) -> models.LogReply:
         """What was searched, also in vain; that is no evidence that there is nothing."""
         with families.open_case(request, case, privacy) as (found, mode):
-            rows = told.log_records(found, mode)
-        return LogReply(tuple(rows[offset : offset + limit]), len(rows))
+            rows = records.log_records(found, mode)
+        return models.LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/merges")
-    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesReply:
+    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> models.MergesReply:
         """Who was taken for one person and who may be, with what speaks for and against it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return MergesReply(**merges_record(found, found.tree(mode), found.mask(mode)))
+            return models.MergesReply(**merges_record(found, found.tree(mode), found.mask(mode)))
 
 
 def visible_person(tree: Tree, person: str) -> PersonId:
-    """The id of a person whom the tree shows; one who is kept back is as unknown as one who never was."""
+    """The id of a person whom the tree shows; a withheld person is reported as if there were none."""
     if person not in tree.persons:
         raise NothingFound(f"There is no person {person!r} in this case.", remedy="Its '/people' lists them.")
     return person
 
 
 def page_of(context: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
-    """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
+    """The page on the shelf that a quote is from; None for a withheld quote."""
     book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
     found = next((one.id for one in context.shelf.books if one.id == book), None)
     if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
@@ -273,18 +254,18 @@ def page_of(context: ServerContext, evidence: dict[str, Any]) -> EntryRef | None
     return EntryRef(found, path)
 
 
-def _fact_reply(context: ServerContext, fact: dict[str, Any]) -> FactReply:
+def _fact_reply(context: ServerContext, fact: dict[str, Any]) -> models.FactReply:
     quotes = [
-        EvidenceReply(
+        models.EvidenceReply(
             **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(context, one)
         )
         for one in fact["evidence"]
     ]
-    return FactReply(**(fact | {"evidence": tuple(quotes)}))
+    return models.FactReply(**(fact | {"evidence": tuple(quotes)}))
 
 
 def _read(context: ServerContext, evidence: dict[str, Any]) -> str:
-    """Where the words of a quote are read."""
+    """Where a quote can be read."""
     ref = page_of(context, evidence)
     return context.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
 
@@ -292,60 +273,64 @@ def _read(context: ServerContext, evidence: dict[str, Any]) -> str:
 Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
 
-NO_REASON = DecisionBody()
-UNDO_DEFAULTS = UndoBody()
+NO_REASON = models.DecisionBody()
+UNDO_DEFAULTS = models.UndoBody()
 MergeId = Annotated[
     str, Path(max_length=100, description="The `id` of a merge, of one that waits for review, or of a pair kept apart.")
 ]
 PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source.", examples=["wikidata"])]
 
 
-def _add_decisions(routes: APIRouter, families: Families) -> None:
-    _add_merges(routes, families)
-    _add_living(routes, families)
-    _add_plugins(routes, families)
-
-
 def _add_merges(routes: APIRouter, families: Families) -> None:
-    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesReply:
+    def decided(
+        request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
+    ) -> models.MergesReply:
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in among(found)])
             decide(found, merge, why)
-            return MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
+            return models.MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
 
     @routes.post("/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
-    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def accept(
+        request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
+    ) -> models.MergesReply:
         """Take two for one person, as was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
-    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def reject(
+        request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
+    ) -> models.MergesReply:
         """Keep two apart, though it was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")
-    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def take_back(
+        request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
+    ) -> models.MergesReply:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 
     @routes.post("/{case}/merges/{merge}/undo")
     @allow("researcher", "case")
-    def undo(request: Request, case: CaseId, merge: MergeId, body: UndoBody = UNDO_DEFAULTS) -> UndoneReply:
+    def undo(
+        request: Request, case: CaseId, merge: MergeId, body: models.UndoBody = UNDO_DEFAULTS
+    ) -> models.UndoneReply:
         """Undo a merge: everything is as it was before, and the two are not proposed again. Only the owner may."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in found.store.merges.all()])
-            return UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
+            return models.UndoneReply(review.undo_merge(found, merge, body.why, cascade=body.cascade))
 
 
 def _add_living(routes: APIRouter, families: Families) -> None:
     @routes.put("/{case}/people/{person}/living")
     @allow("researcher", "case")
-    def living(request: Request, case: CaseId, person: Person, body: LivingBody) -> LivingRecord:
+    def living(request: Request, case: CaseId, person: Person, body: models.LivingBody) -> LivingRecord:
         """Say whether a person lives; it wins over every rule. Only the owner may."""
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
@@ -356,30 +341,31 @@ def _add_living(routes: APIRouter, families: Families) -> None:
 
 def _add_plugins(routes: APIRouter, families: Families) -> None:
     @routes.get("/{case}/plugins")
-    def plugins(case: CaseId) -> PluginsReply:
+    def plugins(case: CaseId) -> models.PluginsReply:
         """The sources there are, what each is asked, and which of them this case may ask."""
         with families.cases.reading(case) as found:
-            return _plugins(all_plugins(families.cases.plugins), found.store)
+            return _plugins(load_plugins(families.cases.plugins), found.store)
 
     @routes.put("/{case}/plugins/{plugin}")
     @allow("researcher", "case")
-    def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: PluginBody) -> PluginsReply:
+    def switch_plugin(request: Request, case: CaseId, plugin: PluginId, body: models.PluginBody) -> models.PluginsReply:
         """Switch a source on or off for a case; all but the books are off until then. Only the owner may."""
         families.access.require_owner(request)
-        there = all_plugins(families.cases.plugins)
+        there = load_plugins(families.cases.plugins)
         with families.cases.changing(case) as found:
             require_known(plugin, [one.plugin.plugin_id for one in there.known])
-            wish = {"contact": body.contact, "endpoint": body.endpoint}
-            set_plugin(found.store, there.named(plugin), on=body.on, terms=body.terms_ok, **wish)
+            chosen = there.named(plugin)
+            options = {"contact": body.contact, "endpoint": body.endpoint}
+            set_plugin(found.store, chosen, on=body.on, terms=body.terms_ok, **options)
             return _plugins(there, found.store)
 
 
-def _plugins(there: Plugins, store: CaseStore) -> PluginsReply:
+def _plugins(there: Plugins, store: CaseStore) -> models.PluginsReply:
     problems = tuple(without_paths(str(one)) for one in there.problems)
-    return PluginsReply(tuple(source_records(there, store)), problems)
+    return models.PluginsReply(tuple(source_records(there, store)), problems)
 
 
 def require_known(wanted: str, there: list[str]) -> None:
-    """Refuse an id that is none of these."""
+    """Refuse an id that is not among these."""
     if wanted not in there:
         raise NothingFound(f"There is no {wanted!r} here.", remedy="Ids are given whole, as the lists have them.")

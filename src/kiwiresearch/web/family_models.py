@@ -155,7 +155,7 @@ class FactReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class PersonDetails(PersonRecord):
-    """A person with the records of every fact, before links are added."""
+    """A person with all facts, before the links to pages are added."""
 
     facts: list[dict[str, Any]]
     conflicts: list[dict[str, Any]]

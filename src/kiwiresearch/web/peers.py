@@ -1,4 +1,4 @@
-"""The endpoint for the other hosts of a shared store."""
+"""The endpoint through which the other hosts of a shared store read our books."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import hmac
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
@@ -30,27 +30,26 @@ from kiwiresearch.zim.peer_protocol import (
     PATH,
     PING,
     BadCall,
-    CallReply,
     pack_replies,
     unpack_calls,
 )
 
 AT_ONCE = 8
-"""So many hosts' calls are worked on at once, in threads of their own."""
+"""Calls that are worked on at once, in threads of their own."""
 
 MAX_WAITING = 256
 KEEPALIVE_S = 1.0
-"""How often a host that waits is told that we are at work."""
+"""How often a waiting host is told that we are still working."""
 
 PING_TIMEOUT_S = 2.0
-"""A host that asks how we are hears within this that we are well, or that we are not."""
+"""A ping is answered within this time, with yes or no."""
 
 TIMEOUT_S = 10.0
-"""How long a host may take to send what it asks."""
+"""How long a host may take to send its calls."""
 
 
 class PeerEndpoint:
-    """Answers calls of other hosts; everything else goes on to the app behind."""
+    """Answers calls of other hosts; everything else is passed on to the app."""
 
     def __init__(self, app: ASGIApp, *, presence: HostPresence) -> None:
         self._app = app
@@ -80,19 +79,19 @@ class PeerEndpoint:
         return kind.lower() == "bearer" and hmac.compare_digest(_digest(shown.strip()), self._secret)
 
     async def _answer_ping(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say our name, if a thread is free and every book answers: else who asks next would wait in vain."""
+        """Reply with our name if a thread is free and every book can be read; otherwise a call would wait in vain."""
         is_well = False
         with anyio.move_on_after(PING_TIMEOUT_S):
             is_well = await anyio.to_thread.run_sync(
                 self._presence.books.all_respond, PING_TIMEOUT_S, limiter=self._limiter
             )
-        told = PlainTextResponse(self._presence.name) if is_well else Response(status_code=503)
-        await told(scope, receive, send)
+        reply = PlainTextResponse(self._presence.name) if is_well else Response(status_code=503)
+        await reply(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with anyio.fail_after(TIMEOUT_S):
-                body = await _body(receive)
+                body = await _read_body(receive)
             calls = unpack_calls(body)
         except (BadCall, TimeoutError):
             await Response(status_code=400)(scope, receive, send)
@@ -109,22 +108,21 @@ class PeerEndpoint:
             work.cancel()
 
     async def _work(self, book: str, calls: Sequence[Sequence[Any]]) -> list[bytes]:
-        return await anyio.to_thread.run_sync(self._packed_replies, book, calls, limiter=self._limiter)
+        def replies() -> list[bytes]:
+            return list(pack_replies(self._presence.books.answers(book, calls)))
+
+        return await anyio.to_thread.run_sync(replies, limiter=self._limiter)
 
     @property
     def _limiter(self) -> anyio.CapacityLimiter:
-        """Made when first needed: it belongs to the loop that serves."""
+        """Made when first needed, since it belongs to the event loop that serves."""
         if self._threads is None:
             self._threads = anyio.CapacityLimiter(AT_ONCE)
         return self._threads
 
-    def _packed_replies(self, book: str, calls: Sequence[Sequence[Any]]) -> list[bytes]:
-        replies: Sequence[CallReply | None] = self._presence.books.answers(book, calls)
-        return list(pack_replies(replies))
-
 
 def add_peer_endpoint(app: FastAPI, workspace: Workspace, shelf: Shelf, port: int) -> HostPresence | None:
-    """Put up the door, where the settings name a store in which hosts meet; None where there is none."""
+    """Add the endpoint if the settings name a store that hosts share; returns None if not."""
     if not is_shared(workspace):
         return None
     presence = HostPresence(workspace, shelf, address_for_hosts(workspace.settings.serve, port))
@@ -133,26 +131,33 @@ def add_peer_endpoint(app: FastAPI, workspace: Workspace, shelf: Shelf, port: in
 
 
 def address_for_hosts(serve: ServeSettings, port: int) -> str:
-    """Where other hosts reach this one: what the user says, else the address it listens on, or goes out by."""
+    """Where other hosts reach this one."""
+    return server_address(serve, port, lambda: own_address() or serve.host)
+
+
+def server_address(serve: ServeSettings, port: int, fallback: Callable[[], str]) -> str:
+    """The address of a server: the public one in the settings, or else the host it listens on.
+
+    One that listens on all addresses goes by its first name in the settings, or by `fallback`.
+    """
     if serve.public_url:
         return serve.public_url.rstrip("/")
-    host = serve.host.strip("[]")
-    address = ip_address_of(host)
-    if address is not None and address.is_unspecified:
-        host = next(iter(serve.hosts), "").strip("[]") or own_address() or host
+    address = ip_address_of(serve.host.strip("[]"))
+    is_everywhere = address is not None and address.is_unspecified
+    host = (next(iter(serve.hosts), "") or fallback() if is_everywhere else serve.host).strip("[]")
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def own_address() -> str:
-    """By which address this machine goes out into its network; empty where it is in none. Nothing is sent."""
+    """The address of this machine in its network; empty if it is in none. Nothing is sent."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
-        line.connect(("192.0.2.1", 9))  # kept for examples, so it is nobody's: only the way out is looked up
+        line.connect(("192.0.2.1", 9))  # an address reserved for documentation: only the route to it is looked up
         return str(line.getsockname()[0])
     return ""
 
 
 async def _send_reply(work: asyncio.Future[list[bytes]], send: Send) -> None:
-    """Send the answer; until it is there, a dot now and then. A fault cuts it off, which the other side sees."""
+    """Send the reply, and until it is ready a byte now and then; after an error it ends early."""
     headers = [(b"content-type", b"application/octet-stream")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     while not work.done():
@@ -165,7 +170,7 @@ async def _send_reply(work: asyncio.Future[list[bytes]], send: Send) -> None:
 
 
 def _refusal(work: asyncio.Future[list[bytes]]) -> int:
-    """The status of a call that cannot be answered; 0 where it can."""
+    """The status for a call that failed; 0 if it did not."""
     match work.exception():
         case None:
             return 0
@@ -180,7 +185,7 @@ def _refusal(work: asyncio.Future[list[bytes]]) -> int:
             return 500
 
 
-async def _body(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     parts: list[bytes] = []
     size, more = 0, True
     while more:

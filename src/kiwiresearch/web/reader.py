@@ -1,4 +1,4 @@
-"""The reader: pages of the books as a browser shows them, safe to look at, with quoted words marked."""
+"""The reader: pages of books as browsers show them, made safe, with quoted words marked."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ STYLE = (
     "a.kiwi-outside::after{content:'\\2197';font-size:.75em;vertical-align:super;text-decoration:none}"
     "@media print{.kiwi-bar{position:static}}"
 )
-"""Behind the page's own styles. The line is fixed, since a page may lay its parts out in rows or columns."""
+"""Comes after the page's own styles. The bar is fixed, since a page may lay out its body as a grid."""
 
 OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
 PLAIN_STYLE = (
@@ -67,7 +67,7 @@ PLAIN_STYLE = (
     "table{border-collapse:collapse;line-height:1.4}th,td{padding:.15em .5em;vertical-align:top}"
     "@media(max-width:40em){div{max-width:100%}table{display:block;max-width:100%;overflow-x:auto}}"
 )
-"""For pages that have no style of their own, which browsers would set in small type over the whole window."""
+"""For pages without a style of their own, which browsers would show in small type across the window."""
 
 WITH_NOTES = (
     f"<style>html{{padding-top:{BAR_WITH_NOTES_PX}px!important}}"
@@ -77,35 +77,35 @@ WITH_NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class BannerLinks:
-    """Where the line on top of a page leads; an empty address is left out."""
+    """Links in the bar at the top of a page; an empty address is left out."""
 
     book: str
     """The first page of the book."""
     front: str = ""
     desk: str = ""
-    """This very page at the desk, with its contents and claims."""
+    """This page on the desk, with its contents and claims."""
 
 
 def style_for(content: bytes) -> str:
-    """What a page is given besides its own style."""
+    """The style that a page gets in addition to its own."""
     return STYLE if OWN_STYLE.search(content) else PLAIN_STYLE + STYLE
 
 
-def banner(book: Book, ways: BannerLinks, unmarked: Sequence[str], words: Catalogue) -> str:
-    """The line at the top of a page, and in it the words that could not be marked."""
+def banner(book: Book, links: BannerLinks, unmarked: Sequence[str], words: Catalogue) -> str:
+    """The bar at the top of a page, with the words that could not be marked."""
     notes = "".join(_note(missed, words) for missed in unmarked)
     head = f'<div class="kiwi-bar" lang="{words.language}" dir="ltr">'
-    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, ways, words))}{notes}</div>"
+    return f"{WITH_NOTES if notes else ''}{head}{' · '.join(_links(book, links, words))}{notes}</div>"
 
 
-def _links(book: Book, ways: BannerLinks, words: Catalogue) -> Iterator[str]:
-    # A frame may not show pages of ours, so what leads to one leaves the frame.
-    if ways.front:
-        yield f'<a href="{escape(ways.front)}" target="_top">kiwiresearch</a>'
-    if ways.desk:
-        yield f'<a href="{escape(ways.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
+def _links(book: Book, links: BannerLinks, words: Catalogue) -> Iterator[str]:
+    # A frame may not show our own pages, so links to them leave the frame.
+    if links.front:
+        yield f'<a href="{escape(links.front)}" target="_top">kiwiresearch</a>'
+    if links.desk:
+        yield f'<a href="{escape(links.desk)}" target="_top">{escape(words("reading.banner.desk"))}</a>'
     date = f", {escape(book.date)}" if book.date else ""
-    yield f'<bdi><a href="{escape(ways.book)}">{escape(book.title)}</a></bdi>{date}'
+    yield f'<bdi><a href="{escape(links.book)}">{escape(book.title)}</a></bdi>{date}'
 
 
 def _note(missed: str, words: Catalogue) -> str:
@@ -116,23 +116,23 @@ def _note(missed: str, words: Catalogue) -> str:
 
 SPAN = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 MAX_MARKS = 64
-LONGEST_QUOTE = 4_000
+MAX_QUOTE = 4_000
 
 Marks = Annotated[
     list[str],
     Query(max_length=MAX_MARKS, description="Words to mark: offsets into the page's text, such as `120-180`."),
 ]
-Quoted = Annotated[str, Query(max_length=LONGEST_QUOTE, description="Words to mark, as the page spells them.")]
+Quoted = Annotated[str, Query(max_length=MAX_QUOTE, description="Words to mark, as the page spells them.")]
 Claims = Annotated[bool, Query(description="Mark what the page claims.")]
 FRAMES = frozenset({"iframe", "frame"})
 
 OWN_VIEWPORT = '<meta name="viewport"'
 VIEWPORT = f'{OWN_VIEWPORT} content="width=device-width, initial-scale=1">'
-"""What a page says that is made for screens of any size: without it, phones show it as wide as a desk's, and tiny."""
+"""Without it, phones show a page as wide as on a desktop, and tiny."""
 
 
 def router(context: ServerContext) -> APIRouter:
-    """Routes to the pages and files of all books on the shelf."""
+    """Routes to the pages and files of the books on the shelf."""
     routes = RoleRouter("reader", tags=["read"])
 
     @routes.head("/read/{book}/{path:path}", include_in_schema=False)
@@ -168,7 +168,7 @@ def router(context: ServerContext) -> APIRouter:
 
 
 def _moved(request: Request, root: str, target: Target) -> Response:
-    """The address under which a page stands, so that its relative links lead where they should."""
+    """A redirect to the canonical address of a page, so that its relative links work."""
     query = f"?{request.url.query}" if request.url.query else ""
     anchor = f"#{book_url('', target.anchor)}" if target.anchor else ""
     return RedirectResponse(f"{book_url(root, target.path)}{query}{anchor}", 302, book_headers(scripts=False))
@@ -176,7 +176,7 @@ def _moved(request: Request, root: str, target: Target) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _RenderedPage:
-    """A page of a book, with what our own line on top of it needs to know."""
+    """A page of a book, with what the bar at its top needs."""
 
     book: Book
     entry: Entry
@@ -196,7 +196,7 @@ class _RenderedPage:
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
 
     def _links(self, view: DisplayOptions) -> BannerLinks:
-        """Where the line on top leads; what is in a frame leads out of it, or, where it may not, nowhere."""
+        """The links of the bar; in a frame, only those that may leave it."""
         desk = f"{self.base}/page/{self.book.id}/{book_url('', self.entry.ref.path)}"
         if view.is_framed:
             return BannerLinks(view.root, desk="" if view.scripts else desk)
@@ -204,20 +204,20 @@ class _RenderedPage:
 
 
 def _claim_extents(page: PageDoc, book: Book) -> tuple[Extent, ...]:
-    """Where the words stand that say what the page claims."""
+    """Where the quotes of the page's claims are."""
     quotes = [claim.quotes[0] for claim in cached_claims(page, book)]
     return tuple(Extent(quote.start, quote.end) for quote in quotes)
 
 
 def _with_viewport(shown: DisplayedPage) -> str:
-    """The head of a page; one that does not say for which screens it is made gets the words that phones look for."""
+    """The beginning of a page, with a viewport if it has none of its own."""
     if OWN_VIEWPORT in shown.before or OWN_VIEWPORT in shown.behind:
         return shown.before
     return shown.before.replace("<head>", f"<head>{VIEWPORT}", 1)
 
 
 def _marks(page: PageDoc, spans: Sequence[Extent], quote: str) -> tuple[list[Extent], list[str]]:
-    """The spans to be marked, and the words that the page does not have."""
+    """The spans to mark, and the words that the page does not have."""
     marks = [span for span in spans if span.end <= len(page.text)]
     missed = [page.text[span.start : span.end] for span in spans if span.end > len(page.text)]
     if quote.strip():
@@ -250,7 +250,7 @@ def _file(context: ServerContext, opened: ReaderTarget, request: Request, root: 
     if type_of(item) == "text/css":
         style = cleaned_style(part(0, item.size).decode("utf-8", "replace"), PageAddresses(root, item.ref.path))
         content = in_memory(style.encode("utf-8", "replace"))
-    elif item.is_packed and item.size > PIECE_BYTES:  # each part would have to be unpacked anew
+    elif item.is_packed and item.size > PIECE_BYTES:  # each part would have to be decompressed again
         content = in_memory(part(0, item.size))
     condition = request.headers.get("if-range", tag)
     asked = request.headers.get("range", "") if condition == tag else ""

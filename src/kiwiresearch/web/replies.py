@@ -1,4 +1,4 @@
-"""What clients get of books and pages, as the OpenAPI shows it: every field of the records that are sent."""
+"""How replies are sent as JSON, and the replies about books and pages."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from kiwiresearch.workspace.inventory import BookRecord
 
 
 class Json(JSONResponse):
-    """JSON as the program writes it everywhere; letters that no encoding has become question marks."""
+    """JSON as the program writes it everywhere; lone surrogates become question marks."""
 
     def render(self, content: Any) -> bytes:
         return canonical_json(plain(content)).encode("utf-8", "replace")
 
 
 class JsonRoute(APIRoute):
-    """A route that names its reply as its return type and returns that value, which is sent as our JSON.
+    """A route whose endpoint returns a value of its return type, which is sent as our JSON.
 
-    FastAPI would pass it through pydantic, which changes numbers and knows nothing of keys that are left out.
+    FastAPI would pass it through pydantic, which changes numbers and does not know OMIT_DEFAULT.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""A finished run as its pages show it: manifest, brief, claims and pages, with their addresses."""
+"""A finished run with the addresses of its pages and claims on the desk."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunView(Run):
 
     @property
     def made_at(self) -> str:
-        """When it was finished here, or put here, in UTC, as `customs.moment` reads it."""
+        """When it was finished or copied here, in UTC."""
         try:
             moment = (self.path / MANIFEST).stat().st_mtime
         except OSError:
@@ -73,7 +73,7 @@ class RunView(Run):
         return found
 
     def _read(self, name: str, read: Callable[[Path], T]) -> T:
-        """A value of the run; what is wrong with a file is told without the folder, which is the server's own."""
+        """Read a file of the run; errors do not name the folder, which only concerns the server."""
         try:
             self.file(name)
             return super()._read(name, read)
@@ -84,14 +84,14 @@ class RunView(Run):
             ) from problem
 
     def url(self, tab: str = "brief") -> str:
-        """Where the run is shown, or one of its other tabs."""
+        """Where the run is shown, or one of its tabs."""
         return run_address(self.id) + ("" if tab == "brief" else f"/{tab}")
 
     def claim_url(self, claim_id: str) -> str:
         return f"{self.url('claims')}/{percent(claim_id, safe=':')}"
 
     def page_url(self, ref: EntryRef, start: int | None = None, end: int | None = None) -> str:
-        """Where a page of the run is read, its words marked; empty when its book is not on this server."""
+        """Where a page of the run can be read, with words marked; empty if its book is not on this server."""
         if self.here is not None and ref.book not in self.here:
             return ""
         mark = f"&mark={start}-{end}" if start is not None and end is not None else ""
@@ -110,7 +110,7 @@ class ShelfBookIds:
 
 
 class RunViews:
-    """The finished runs of a folder; several of these over one folder share what they have read."""
+    """The finished runs of a folder; several of these over one `Runs` share what it has read."""
 
     def __init__(self, folder: Path, here: Container[str] | None = None, runs: Runs | None = None) -> None:
         self._folder = folder
@@ -138,7 +138,7 @@ class RunViews:
 
     def _is_damaged(self, run_id: str) -> bool:
         with contextlib.suppress(OSError, RunNotFound):
-            if run_id in {one.name for one in self._folder.iterdir()}:  # no id leads anywhere else
+            if run_id in {one.name for one in self._folder.iterdir()}:  # so that no id can lead out of the folder
                 try:
                     Run.open(self._folder / run_id)
                 except RunDamaged:
@@ -147,7 +147,7 @@ class RunViews:
 
 
 def run_views(context: ServerContext, jobs: JobQueue) -> RunViews:
-    """The runs of a server, which links to pages of those books only that are on its shelf."""
+    """The runs of a server, with links only to pages of books on its shelf."""
     return RunViews(jobs.folder, ShelfBookIds(context.shelf), jobs.runs)
 
 

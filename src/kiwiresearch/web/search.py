@@ -1,4 +1,4 @@
-"""Routes to search, titles, books, pages and claims, and the search in the forms of SearXNG and Open WebUI."""
+"""Routes for search, titles, books, pages and claims, and the search in the forms of SearXNG and Open WebUI."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
 from kiwiresearch.codec import Record, extend
 from kiwiresearch.errors import BadUsage, PageNotFound
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.doc import page_record as page_record
+from kiwiresearch.page.doc import PageDoc, Section, page_record
 from kiwiresearch.search.find import Findings, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
@@ -33,8 +32,7 @@ from kiwiresearch.web.replies import (
     SuggestionReply,
     SuggestReply,
 )
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.finder import search_record as search_record
+from kiwiresearch.workspace.finder import Finder, search_record
 from kiwiresearch.workspace.inventory import BookRecord, BookStatus, book_statuses
 from kiwiresearch.zim.archive import Book, EntryRef, Match
 
@@ -56,7 +54,7 @@ ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="O
 
 
 def router(context: ServerContext) -> APIRouter:
-    """Everything that is read from the books without asking a question."""
+    """What can be read from the books without asking a question."""
     routes = RoleRouter("reader", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/search")
@@ -100,23 +98,23 @@ def router(context: ServerContext) -> APIRouter:
     return routes
 
 
-def run_search(finder: Finder, words: str, wish: SearchOptions, book: str) -> Findings:
-    """What a search gives: over the shelf, or in all that goes by the name of one book."""
+def run_search(finder: Finder, words: str, options: SearchOptions, book: str) -> Findings:
+    """Search the shelf, or all books of one name."""
     if not has_words(words):
         raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
     if not book.strip():
-        return finder.find(words, wish)
+        return finder.find(words, options)
 
     def in_those() -> Findings:
         chosen = books_named(finder, book)
-        return find(chosen, words, replace(wish, max_books=len(chosen)), finder.advice)
+        return find(chosen, words, replace(options, max_books=len(chosen)), finder.advice)
 
     return finder.search_reachable_hosts(in_those)
 
 
-def _search_reply(context: ServerContext, words: str, wish: SearchOptions, book: str) -> SearchReply:
+def _search_reply(context: ServerContext, words: str, options: SearchOptions, book: str) -> SearchReply:
     with context.locked_finder() as finder:
-        found = run_search(finder, words, wish, book)
+        found = run_search(finder, words, options, book)
         record = search_record(found, finder)
     hits, senses = (tuple(context.page_url(one.ref) for one in rows) for rows in (found.hits, found.senses))
     return extend(
@@ -128,7 +126,7 @@ def _search_reply(context: ServerContext, words: str, wish: SearchOptions, book:
 
 
 def _suggestions(context: ServerContext, words: str, limit: int, book: str) -> tuple[SuggestionReply, ...]:
-    """Titles that begin so, then the books' own suggestions; a book's best comes before any book's second."""
+    """Titles that begin with the words, then the books' own suggestions; each book's best before any second best."""
     if not has_words(words):
         return ()
     with context.locked_finder() as finder:
@@ -144,7 +142,7 @@ def _suggestions(context: ServerContext, words: str, limit: int, book: str) -> t
 
 
 def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
-    """What a book offers for what was typed; its own suggestions seldom know which title one is about to finish."""
+    """Completions of one book: titles that begin with the words first, since its own suggestions often lack them."""
     rows = book.titles.prefix(words, limit) if book.titles else ()
     book.prefetch_titles(row.path for row in rows)
     begun = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
@@ -160,7 +158,7 @@ def _suggestion(context: ServerContext, book: Book, match: Match) -> SuggestionR
 
 
 def _book_record(context: ServerContext, row: BookStatus) -> BookRecord:
-    """What a client may know of a book: not where its file is."""
+    """A book as clients see it, without the path of its file."""
     url = context.page_url(EntryRef(row.book.id, "")) if row.book else None
     return replace(row.record(), source=None, problem=BROKEN_BOOK if row.problem else None, url=url)
 
@@ -223,7 +221,7 @@ class ExternalResult(Record):
 
 
 def external_router(context: ServerContext) -> APIRouter:
-    """Searches for programs that were made for other engines."""
+    """Searches in the form of other engines, for programs made for them."""
     routes = RoleRouter("reader", tags=["outside search"], route_class=JsonRoute)
 
     @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})
@@ -270,11 +268,7 @@ def _searxng(context: ServerContext, query: str, number: int) -> dict[str, Any]:
         "answers": [],
         "corrections": [found.corrected] if found.corrected else [],
         "infoboxes": [],
-        "suggestions": _senses(found),
+        # Other meanings of an ambiguous name are what to search for next.
+        "suggestions": list(dict.fromkeys(sense.title for sense in found.senses)),
         "unresponsive_engines": [],
     } | ({"hidden": found.hidden.record()} if found.hidden.pages else {})
-
-
-def _senses(found: Findings) -> list[str]:
-    """Other meanings of an ambiguous name are what to search for next."""
-    return list(dict.fromkeys(sense.title for sense in found.senses))

@@ -1,4 +1,4 @@
-"""The server as a process: where it listens, how it starts, and how it ends."""
+"""The server process: where it listens, how it starts and how it ends."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.network import ip_address_of, is_loopback
+from kiwiresearch.network import is_loopback
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import check_family_owner
 from kiwiresearch.web.guard.limits import GRACE_S, Shutdown
 from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
 from kiwiresearch.web.guard.setup import check_owners
-from kiwiresearch.web.peers import add_peer_endpoint
+from kiwiresearch.web.peers import add_peer_endpoint, server_address
 from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.workspace.settings import ServeSettings
@@ -48,29 +48,29 @@ NOT_HTTP = Problem(400, "Not HTTP", "This is no request that can be understood."
 
 
 class HttpProtocol(H11Protocol):
-    """uvicorn's protocol, less patient: a request must have begun soon after its first byte."""
+    """uvicorn's protocol, but a client must send the head of a request within `timeout_s`."""
 
     timeout_s = HEAD_TIMEOUT_S
-    _waiting: asyncio.TimerHandle | None = None
+    _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.abort()
             return
-        self._watch()
+        self._update_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_watching()
+        self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._watch()
+        self._update_timer()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (as uvicorn calls it)
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.close()  # an answer is on its way already
+            self.transport.close()  # a response has begun already
             return
         answer = NOT_HTTP.response()
         headers = [*answer.raw_headers, *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS.items())]
@@ -84,40 +84,34 @@ class HttpProtocol(H11Protocol):
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is None or cycle.response_complete
 
-    def _watch(self) -> None:
+    def _update_timer(self) -> None:
         if not self._is_idle:
-            self._stop_watching()
-        elif self._waiting is None:
-            self._waiting = self.loop.call_later(self.timeout_s, self._give_up)
+            self._stop_timer()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.timeout_s, self._close_if_idle)
 
-    def _stop_watching(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _give_up(self) -> None:
-        self._waiting = None
+    def _close_if_idle(self) -> None:
+        self._timer = None
         if self._is_idle and not self.transport.is_closing():
             self.transport.close()
 
 
-SHORTEST_TOKEN = 8
+MIN_TOKEN = 8
 INTERRUPTED = 130
 CLOSE_TIMEOUT_S = 2.0
-"""How long books are given to close when somebody still reads in them."""
+"""How long to wait for books to close while a thread is still reading them."""
 
 Mounts = Callable[[ServerContext, JobQueue], Mapping[str, Starlette]]
-
-
 LOOPBACK = ("127.0.0.1", "::1")
 
 
-def no_mounts(_context: ServerContext, _jobs: JobQueue) -> Mapping[str, Starlette]:
-    return {}
-
-
 def check_serve_settings(serve: ServeSettings) -> None:
-    """Refuse what would open the server to others without their knowing the token."""
+    """Refuse settings that would open the server to other machines without a good token."""
     if serve.token and not (serve.token.isascii() and serve.token.isprintable() and " " not in serve.token):
         raise BadSettings("The token has letters that no header can carry.", remedy="Use letters, digits and '-'.")
     check_family_owner(serve)
@@ -133,14 +127,14 @@ def check_serve_settings(serve: ServeSettings) -> None:
             f"Listening on {serve.host!r} opens the server to other machines, and there is no token.",
             remedy="Set one (KIWIRESEARCH_SERVE_TOKEN, or --token), or listen on 127.0.0.1.",
         )
-    if len(serve.token) < SHORTEST_TOKEN:
+    if len(serve.token) < MIN_TOKEN:
         raise BadSettings(
-            f"A token of {len(serve.token)} letters is soon guessed.", remedy=f"Use at least {SHORTEST_TOKEN}."
+            f"A token of {len(serve.token)} letters is soon guessed.", remedy=f"Use at least {MIN_TOKEN}."
         )
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes one that is free."""
+    """A listening socket; port 0 takes one that is free."""
     bare = host.strip().strip("[]")
     try:
         found = socket.getaddrinfo(bare or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -148,7 +142,7 @@ def listen(host: str, port: int) -> socket.socket:
         door = socket.create_server(place[:2], family=family, backlog=128)
     except (OSError, UnicodeError) as problem:
         raise _cannot_listen(host, port, problem) from problem
-    # Connections have it from the door: else the second part of an answer waits 40 ms for word about the first.
+    # Inherited by connections: otherwise the second part of a reply waits 40 ms for the first to be acknowledged.
     door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return door
 
@@ -168,14 +162,8 @@ def _cannot_listen(host: str, port: int, problem: Exception) -> BadUsage:
 
 
 def public_url(serve: ServeSettings, port: int) -> str:
-    """Where readers reach the server; of one that listens on all addresses, by the first name it was given."""
-    if serve.public_url:
-        return serve.public_url.rstrip("/")
-    host = serve.host.strip("[]")
-    address = ip_address_of(host)
-    if address is not None and address.is_unspecified:
-        host = next(iter(serve.hosts), "127.0.0.1" if address.version == 4 else "::1").strip("[]")
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    """Where readers reach the server."""
+    return server_address(serve, port, lambda: "::1" if ":" in serve.host else "127.0.0.1")
 
 
 def serve(
@@ -183,14 +171,14 @@ def serve(
     shelf: Shelf,
     *,
     all_books: bool = False,
-    mounts: Mounts = no_mounts,
+    mounts: Mounts = lambda _context, _jobs: {},
     listening: Callable[[str], None],
     grace_s: float = GRACE_S,
 ) -> int:
-    """Serve a shelf until somebody stops it; returns the exit code.
+    """Serve a shelf until it is stopped; returns the exit code.
 
-    `mounts` gives apps of others that work with the same room and jobs;
-    `listening` hears the address once the server answers there.
+    `mounts` makes further apps over the same context and jobs; `listening` is called with the address once the
+    server answers there.
     """
     settings = workspace.settings.serve
     check_serve_settings(settings)
@@ -230,11 +218,11 @@ def _config(app: FastAPI, grace_s: float, proxies: Sequence[str]) -> uvicorn.Con
         ws="none",
         loop="asyncio",
         log_config=None,
-        log_level="critical",  # what goes wrong in a request is logged by its walls
+        log_level="critical",  # errors in requests are logged by FaultCheck
         access_log=False,
         server_header=False,
         proxy_headers=True,
-        forwarded_allow_ips=list(proxies),  # who may say for whom it asks
+        forwarded_allow_ips=list(proxies),  # proxies that may name the client
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         timeout_graceful_shutdown=math.ceil(grace_s + LAST_SEND_S),
         lifespan="on",
@@ -242,7 +230,7 @@ def _config(app: FastAPI, grace_s: float, proxies: Sequence[str]) -> uvicorn.Con
 
 
 class Server(uvicorn.Server):
-    """uvicorn, with a grace for streams at the end and an exit code for the reason of it."""
+    """uvicorn, with a grace period for streams at the end and an exit code that says why it ended."""
 
     def __init__(
         self,
@@ -269,14 +257,14 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._ending.begin()
-        # Jobs are stopped while their streams still run, so that these can tell of it.
+        # Jobs are stopped while their streams still run, so that these can report it.
         last_work = asyncio.ensure_future(asyncio.to_thread(self._at_end)) if self._at_end else None
         await super().shutdown(sockets)
         if last_work:
             await last_work
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (as signals are told)
-        """The first signal ends the server in good order, a second Ctrl-C at once."""
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (a signal handler)
+        """The first signal ends the server gracefully, a second Ctrl-C at once."""
         if self.should_exit and sig == signal.SIGINT:
             exit_now(INTERRUPTED)
         if not self.should_exit and sig == signal.SIGINT:
@@ -285,7 +273,7 @@ class Server(uvicorn.Server):
 
 
 def _close(context: ServerContext, exit_code: int) -> None:
-    """Close the books; if a thread is still at work in them, or anywhere, the process does not wait for it."""
+    """Close the books; if a thread is still running then, in the books or elsewhere, the process ends without it."""
     closing = threading.Thread(target=context.close, daemon=True)
     closing.start()
     closing.join(CLOSE_TIMEOUT_S)
@@ -295,9 +283,9 @@ def _close(context: ServerContext, exit_code: int) -> None:
 
 
 def exit_now(exit_code: int) -> None:
-    """End the process now."""
+    """End the process without waiting for threads."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be there to read it
+            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be reading it any more
                 stream.flush()
     os._exit(exit_code)

@@ -1,4 +1,4 @@
-"""Routes about users, tokens, audit and policy, with their models."""
+"""Routes for users, tokens, audit and policy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kiwiresearch.workspace.policy import PolicySummary, policy_summary
 from kiwiresearch.workspace.setting_values import UserLimits
 from kiwiresearch.workspace.users import utc_moment
 
-LONGEST_NAME = 100
+MAX_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class NewUser(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(max_length=LONGEST_NAME, examples=["rita"])
+    name: str = Field(max_length=MAX_NAME, examples=["rita"])
     role: Role = "reader"
 
 
@@ -86,20 +86,20 @@ class NewLabel(BaseModel):
 
 MAX_ROWS = 1_000
 
-UserName = Annotated[str, Path(max_length=LONGEST_NAME, description="The name of a user.", examples=["rita"])]
+UserName = Annotated[str, Path(max_length=MAX_NAME, description="The name of a user.", examples=["rita"])]
 TokenId = Annotated[str, Path(max_length=40, description="The `id` of a token, which is not the token itself.")]
 Since = Annotated[str, Query(max_length=40, description="From this moment on, such as `2026-11-16T08:00:00+00:00`.")]
 Before = Annotated[int | None, Query(ge=1, le=2**62, description="Only rows with smaller numbers, for the next page.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
 Head = Annotated[str, Query(max_length=100, description="A hash that an earlier check told as `head`.")]
-UserFilter = Annotated[str | None, Query(max_length=LONGEST_NAME, description="Only what this user did.")]
+UserFilter = Annotated[str | None, Query(max_length=MAX_NAME, description="Only what this user did.")]
 ActionFilter = Annotated[
     str | None, Query(max_length=40, description="Only this, such as `login`, `ask` or `research`.")
 ]
 
 
 def router(context: ServerContext, accounts: Accounts) -> APIRouter:
-    """Users, tokens and audit for owners; for everybody, who they are and what is hidden from them."""
+    """For owners: users, tokens and audit. For everybody: who they are, and what is hidden from them."""
     routes = RoleRouter("reader", prefix="/api", tags=["people"], route_class=JsonRoute)
 
     @routes.get("/me")

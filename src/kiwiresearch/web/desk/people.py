@@ -18,7 +18,7 @@ from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, RoleRouter, allow
 from kiwiresearch.web.guard.setup import Accounts
 from kiwiresearch.web.problems import Problem, problem_of
-from kiwiresearch.web.users import LONGEST_NAME, TokenId
+from kiwiresearch.web.users import MAX_NAME, TokenId
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.setting_values import LIMIT_NAMES, user_limits
 from kiwiresearch.workspace.users import utc_moment
@@ -101,7 +101,7 @@ def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRoute
     return routes
 
 
-UserName = Annotated[str, Path(max_length=LONGEST_NAME)]
+UserName = Annotated[str, Path(max_length=MAX_NAME)]
 TypedField = Annotated[str, Field(max_length=200)]
 
 

@@ -1,4 +1,4 @@
-"""What is done here, written to the audit before its answer goes out."""
+"""What users do, written to the audit before they get the reply."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ LOGIN_ACTION = "login"
 REFUSED = "refused"
 ASK = "ask"
 AUDITED_TOOLS = frozenset({ASK, "research"})
-"""Tools of models whose use is noted as that of our own routes is."""
+"""Tools for models whose use is recorded like that of our own routes."""
 STARTING_ACTIONS = frozenset({"research", "case"})
 ID_PARAMETERS = ("job_id", "run_id", "case")
-"""Parts of addresses that name what something was done to."""
+"""Path parameters that name what was acted on."""
 QUESTION_FIELDS = ("question", "q", "topic", "query")
-"""Fields that hold what somebody wants to know."""
+"""Fields that hold what a user wants to know."""
 MAX_SUBJECT = 500
 MAX_FIELDS = 1_000
 ASK_PAGE = "/ask"
 QUERY_FIELD = "q"
-"""The field in which an address asks; other fields of WORDS mean nothing there."""
+"""The parameter in which an address asks; other QUESTION_FIELDS mean nothing there."""
 BOOLEAN = TypeAdapter(bool)
 
 
 def template_of(scope: Scope) -> str:
-    """The address as its route writes it; what no route has taken is told by nothing but that."""
+    """The path as its route writes it; empty if no route matched."""
     return getattr(scope.get("route"), "path", "") or (MCP if scope["path"] == MCP else "")
 
 
@@ -57,7 +57,7 @@ def rule_of(scope: Scope) -> RoleRule:
 
 
 def action_of(scope: Scope, body: bytes) -> str:
-    """The name of what a request did; empty where nobody notes it."""
+    """The name of what a request did; empty if it is not recorded."""
     if scope["path"] == LOGIN and scope["method"] == "POST":
         return LOGIN_ACTION
     if scope["path"] == MCP:
@@ -67,14 +67,14 @@ def action_of(scope: Scope, body: bytes) -> str:
 
 
 def _asks(scope: Scope) -> bool:
-    """Whether an address asks something: not the empty page, nor the one whose script is about to ask."""
+    """Whether an address asks a question: not the empty page, nor the one whose script is about to ask it."""
     asked = str(_fields(scope, b"").get(QUERY_FIELD, ""))
     is_script_to_ask = template_of(scope) == ASK_PAGE and has_words(asked) and _is_live(scope)
     return bool(asked.strip()) and not is_script_to_ask
 
 
 def _is_live(scope: Scope) -> bool:
-    """Whether the page leaves the question to its script, read as the page reads it."""
+    """Whether the page leaves the question to its script; the value is parsed as the page parses it."""
     try:
         return BOOLEAN.validate_python(_fields(scope, b"").get("live", False))
     except ValidationError:
@@ -82,42 +82,42 @@ def _is_live(scope: Scope) -> bool:
 
 
 def tools_in(body: bytes) -> Iterator[str]:
-    """The tools that a client of MCP calls, of those that are noted."""
-    called = _json(body)
-    for call in called if isinstance(called, list) else [called]:
+    """The tools that a client of MCP calls, as far as they are recorded."""
+    calls = _json(body)
+    for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, Mapping) and call.get("method") == "tools/call":
             params = call.get("params")
             name, given = (params.get("name"), params.get("arguments")) if isinstance(params, Mapping) else (None, None)
-            # Research without a topic only looks at a run that is there.
-            is_look = name == "research" and isinstance(given, Mapping) and not given.get("topic")
-            if isinstance(name, str) and name in AUDITED_TOOLS and not is_look:
+            # Research without a topic only looks at an existing run.
+            only_looks = name == "research" and isinstance(given, Mapping) and not given.get("topic")
+            if isinstance(name, str) and name in AUDITED_TOOLS and not only_looks:
                 yield name
 
 
 def subject_id(scope: Scope, action: str, location: str) -> str:
-    """The run or the family that something was done to, by its id; of one that was begun just now, by its address."""
-    named = scope.get("path_params", {})
-    found = next((str(named[name]) for name in ID_PARAMETERS if name in named), "")
-    begun = unquote(location.partition("?")[0].rpartition("/")[2]) if action in STARTING_ACTIONS else ""
-    return _clean(found or begun)
+    """The id of the run or case that was acted on; for a new one, taken from the Location of the reply."""
+    parameters = scope.get("path_params", {})
+    found = next((str(parameters[name]) for name in ID_PARAMETERS if name in parameters), "")
+    new = unquote(location.partition("?")[0].rpartition("/")[2]) if action in STARTING_ACTIONS else ""
+    return _clean(found or new)
 
 
 def asked_words(scope: Scope, body: bytes) -> str:
-    """What somebody wanted to know, in their words."""
+    """What a user wanted to know, in their words."""
     fields = _fields(scope, body)
     found = next((fields[name] for name in QUESTION_FIELDS if isinstance(fields.get(name), str) and fields[name]), "")
     return _clean(str(found))
 
 
 def _clean(words: str) -> str:
-    """Words as the audit keeps them: whatever is in them, they are no way to be left out of it."""
+    """Words as the audit stores them; no character in them can prevent that."""
     return " ".join(printable(words[:MAX_SUBJECT]).split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:
     sent = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1")
     if not body:
-        return dict(QueryParams(scope["query_string"]))  # of several, the last, as the routes take it
+        return dict(QueryParams(scope["query_string"]))  # of repeated parameters the last, which the routes take too
     if sent.startswith(FORM):
         return _form(body)
     read = _json(body)
@@ -134,7 +134,7 @@ def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:
 def _form(body: bytes) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MAX_FIELDS)
-    except ValueError:  # no form of ours has so many, and no route takes it
+    except ValueError:  # too many fields: no form of ours, and no route accepts it
         return {}
     return {name: values[-1] for name, values in fields.items()}
 
@@ -159,22 +159,22 @@ Now = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class AuditLog:
-    """Where what is done is written down, with which time, and whether with people's own words."""
+    """The audit, the clock for it, and whether it stores people's own words."""
 
     audit: Audit
     now: Now
     with_words: bool = False
     open_questions: Counter[str] = field(default_factory=Counter)
-    """Questions of each user that are not written down yet: their answers are on the way."""
+    """Questions of each user that are not in the audit yet, since their replies are still being made."""
     counting: threading.Lock = field(default_factory=threading.Lock)
 
 
 class AuditRecorder(HttpLayer):
     """Records the uses that routes have a name for, and refusals; what people asked only if the settings say so.
 
-    It is written before the answer goes out, so nobody holds one that the audit does not know; only who waited too
-    long is told so first. An audit that cannot be
-    written is told to the log of the server: what was done is done.
+    Rows are written before the reply is sent, so nobody has a reply that the audit does not know of; only a request
+    that timed out gets its reply first. If the audit cannot be written, the server's log says so: what was done
+    cannot be undone.
     """
 
     def __init__(self, app: ASGIApp, *, audit_log: AuditLog) -> None:
@@ -183,25 +183,25 @@ class AuditRecorder(HttpLayer):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
 
-        async def note() -> None:
-            if action := self._action(scope, heard):
-                with anyio.CancelScope(shield=True):  # also of what was cut short it is told
-                    await run_in_threadpool(self._note, scope, heard, action)
+        async def record() -> None:
+            if action := self._action(scope, exchange):
+                with anyio.CancelScope(shield=True):  # also if the request is being cancelled
+                    await run_in_threadpool(self._record, scope, exchange, action)
 
-        heard = _Exchange(receive, send, note)
+        exchange = _Exchange(receive, send, record)
         if scope["method"] not in SAFE_METHODS and not is_upload(scope):
-            await heard.read_body()
+            await exchange.read_body()
         try:
-            problem = await run_in_threadpool(self._refusal, scope, heard.body) if scope["path"] == MCP else None
+            problem = await run_in_threadpool(self._refusal, scope, exchange.body) if scope["path"] == MCP else None
             if problem is None:
-                await self._app(scope, heard.receive, heard.send)
+                await self._app(scope, exchange.receive, exchange.send)
             else:
-                await refuse(problem, scope, receive, heard.send)
-        except BaseException:  # also where time was up
-            heard.status = heard.status or FAULT  # the wall for faults stands further out, and tells the client
+                await refuse(problem, scope, receive, exchange.send)
+        except BaseException:  # also a cancellation after a timeout
+            exchange.status = exchange.status or FAULT  # FaultCheck, further out, replies to the client
             raise
         finally:
-            await heard.note_once()
+            await exchange.record_once()
 
     def _refusal(self, scope: Scope, body: bytes) -> Problem | None:
         """Why a tool may not be called: all share one address, so its role cannot tell."""
@@ -215,47 +215,47 @@ class AuditRecorder(HttpLayer):
             return problem_of(problem)
         return None
 
-    def _action(self, scope: Scope, heard: _Exchange) -> str:
+    def _action(self, scope: Scope, exchange: _Exchange) -> str:
         who: Visitor | None = scope.get("state", {}).get("visitor")
-        action = action_of(scope, heard.body) or (REFUSED if _lacks_role(scope, who) else "")
-        is_guessing_on = action == LOGIN_ACTION and heard.status == TOO_OFTEN  # else a stranger could fill the disk
-        return "" if is_guessing_on else action
+        action = action_of(scope, exchange.body) or (REFUSED if _lacks_role(scope, who) else "")
+        is_guessing = action == LOGIN_ACTION and exchange.status == TOO_OFTEN  # recorded, they could fill the disk
+        return "" if is_guessing else action
 
-    def _note(self, scope: Scope, heard: _Exchange, action: str) -> None:
-        """Write it down; a question counts from then on as written, and no longer as on its way."""
+    def _record(self, scope: Scope, exchange: _Exchange, action: str) -> None:
+        """Write a row; a question is then counted in the audit, and no longer among the open ones."""
         with self._audit_log.counting:
             try:
-                self._write(scope, heard, action)
+                self._write(scope, exchange, action)
             except Exception:
                 log.exception("The audit could not be written.")
             finally:
                 self._audit_log.open_questions.subtract(scope.get("state", {}).pop(COUNTED, []))
 
-    def _write(self, scope: Scope, heard: _Exchange, action: str) -> None:
+    def _write(self, scope: Scope, exchange: _Exchange, action: str) -> None:
         who: Visitor | None = scope.get("state", {}).get("visitor")
-        subject = subject_id(scope, action, heard.location)
+        subject = subject_id(scope, action, exchange.location)
         if self._audit_log.with_words:
-            subject = asked_words(scope, heard.body) or subject
-        outcome = "refused" if heard.status in REFUSALS else "failed" if heard.status >= FAILED else DONE
-        told = {"status": heard.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
+            subject = asked_words(scope, exchange.body) or subject
+        outcome = "refused" if exchange.status in REFUSALS else "failed" if exchange.status >= FAILED else DONE
+        details = {"status": exchange.status, "way": f"{scope['method']} {template_of(scope)}".strip()}
         name, at = who.name if who else "", self._audit_log.now()
-        self._audit_log.audit.add(at, name, client_of(scope), action, subject, outcome, told)
+        self._audit_log.audit.add(at, name, client_of(scope), action, subject, outcome, details)
 
 
 class _Exchange:
-    """A request and its answer, listened to on their way, and told of once, as soon as its outcome is known."""
+    """A request and its reply, observed on their way; recorded once, as soon as the outcome is known."""
 
-    def __init__(self, receive: Receive, send: Send, note: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, receive: Receive, send: Send, record: Callable[[], Awaitable[None]]) -> None:
         self._receive = receive
         self._send = send
-        self._note: Callable[[], Awaitable[None]] | None = note
+        self._pending: Callable[[], Awaitable[None]] | None = record
         self._first: Message | None = None
         self.body = b""
         self.status = 0
         self.location = ""
 
     async def read_body(self) -> None:
-        """Hear the body, which was read whole before, and give it on."""
+        """Look at the body, which `BodyCheck` has read completely, and pass it on."""
         self._first = await self._receive()
         self.body = self._first.get("body", b"")
 
@@ -268,13 +268,13 @@ class _Exchange:
             self.status = message["status"]
             headers = {name.lower(): value for name, value in message["headers"]}
             self.location = headers.get(b"location", b"").decode("latin-1")
-            await self.note_once()
+            await self.record_once()
         await self._send(message)
 
-    async def note_once(self) -> None:
-        note, self._note = self._note, None
-        if note is not None:
-            await note()
+    async def record_once(self) -> None:
+        record, self._pending = self._pending, None
+        if record is not None:
+            await record()
 
 
 def _lacks_role(scope: Scope, who: Visitor | None) -> bool:
@@ -283,31 +283,31 @@ def _lacks_role(scope: Scope, who: Visitor | None) -> bool:
 
 
 def count_question(audit_log: AuditLog, scope: Scope) -> None:
-    """Refuse a question of a user who has asked all that a day allows; the audit has those that were answered."""
-    who, most = current_visitor(), current_visitor().limits.questions_a_day
-    if not (who.name and most):
+    """Refuse a question beyond the daily limit of a user; the audit has those that were answered."""
+    who, limit = current_visitor(), current_visitor().limits.questions_a_day
+    if not (who.name and limit):
         return
     at = datetime.fromisoformat(audit_log.now())
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     with audit_log.counting:
-        since = max(day.isoformat(timespec="seconds"), who.since)  # who had that name before is somebody else
-        rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=most)
-        is_too_many = len(rows) + audit_log.open_questions[who.name] >= most
-        if not is_too_many:
+        since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user of the same name was somebody else
+        rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
+        is_over = len(rows) + audit_log.open_questions[who.name] >= limit
+        if not is_over:
             audit_log.open_questions[who.name] += 1
             scope["state"].setdefault(COUNTED, []).append(who.name)
-    if is_too_many:
+    if is_over:
         left = day + timedelta(days=1) - at
         raise LimitReached(
-            f"You have asked {most} questions today, which is all you may.",
+            f"You have asked {limit} questions today, which is all you may.",
             after_s=left.total_seconds(),
             remedy="Ask again tomorrow, or ask an owner of this desk for more.",
         )
 
 
-def note_profile(audit_log: AuditLog, policy: Policy) -> None:
-    """Note the policy that a server begins with, if it is another than the last."""
+def record_policy(audit_log: AuditLog, policy: Policy) -> None:
+    """Record the policy that a server starts with, if it differs from the last one recorded."""
     last = audit_log.audit.rows(action=PROFILE, limit=1, newest_first=True)
     if (last[0].subject if last else "") != policy.fingerprint:
-        told = {"name": policy.name, "rules": len(policy.hidden), "books": len(policy.books)}
-        audit_log.audit.add(audit_log.now(), "", "server", PROFILE, policy.fingerprint, "done", told)
+        details = {"name": policy.name, "rules": len(policy.hidden), "books": len(policy.books)}
+        audit_log.audit.add(audit_log.now(), "", "server", PROFILE, policy.fingerprint, "done", details)

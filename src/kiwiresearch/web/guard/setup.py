@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.store.audit import Audit
 from kiwiresearch.store.store import Store
-from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, note_profile, rule_of
+from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, record_policy, rule_of
 from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
 from kiwiresearch.web.guard.requests import BodyCheck, HostCheck, HttpLayer, OriginCheck, PathCheck, RequestAddress
@@ -57,7 +57,7 @@ def open_accounts(workspace: Workspace) -> Accounts:
         return Accounts()
     store = store_of(workspace)
     audit_log = AuditLog(store.audit, utc_now, serve.audit_words)
-    note_profile(audit_log, workspace.settings.policy)
+    record_policy(audit_log, workspace.settings.policy)
     return Accounts(
         store, UserAuthenticator(store, workspace.settings.limits, utc_now) if serve.users else None, audit_log
     )
