@@ -44,9 +44,9 @@ def check(
     ]
     if not any(one.check in (1, 2) for one in found):
         snippet = extracted.snippet
-        cited = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
+        quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
         # What a source only supposes may be kept as a guess, so a hedge is wrong only for a sure value.
-        codes = [code for code in _content_violations(extracted, cited) if code != "HF_027" or _is_sure(extracted)]
+        codes = [code for code in _content_violations(extracted, quote) if code != "HF_027" or _is_sure(extracted)]
         found += [Violation(code, f"{extracted.field} {extracted.value}") for code in codes]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: one.code))
 
@@ -84,49 +84,49 @@ def _address_violations(extracted: ExtractedFact, text: str, urls: frozenset[str
         yield Violation("HF_037", extracted.target)
 
 
-def _content_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
+def _content_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     """Checks 3, 4, 5 and 9: the quote says it, and says it of the subject."""
     if extracted.field in DATE_FIELDS:
-        yield from _date_violations(extracted, cited)
+        yield from _date_violations(extracted, quote)
     elif extracted.field in PLACE_FIELDS:
-        yield from _place_violations(extracted, cited)
+        yield from _place_violations(extracted, quote)
     elif extracted.field in RELATION_FIELDS:
-        yield from _name_violations(extracted, cited)
-        yield from filter(None, [relation_violation(cited, extracted.field, extracted.value)])
-        yield from _marriage_date_violations(extracted, cited)
+        yield from _name_violations(extracted, quote)
+        yield from filter(None, [relation_violation(quote, extracted.field, extracted.value)])
+        yield from _marriage_date_violations(extracted, quote)
     elif extracted.field == "name":
-        yield from _name_violations(extracted, cited)
-        yield from _own_name_violations(extracted, cited)
+        yield from _name_violations(extracted, quote)
+        yield from _own_name_violations(extracted, quote)
     elif extracted.field == "sex":
-        if not any(cited.table.sexes.get(word.folded) == extracted.value for word in cited.tokens):
+        if not any(quote.table.sexes.get(word.folded) == extracted.value for word in quote.tokens):
             yield "HF_045"
-    elif not cited.spans(extracted.value):
+    elif not quote.spans(extracted.value):
         yield "HF_016"
 
 
-def _date_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
+def _date_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     when = extracted.when
     if when is None or when.edtf() != extracted.value:
         yield "HF_011"
         return
     event = extracted.field.removesuffix("_date")
-    fits = [(quoted, date_fit(quoted.when, when)) for quoted in quoted_dates(cited.words)]
+    fits = [(quoted, date_fit(quoted.when, when)) for quoted in quoted_dates(quote.words)]
     spans = [(quoted.start, quoted.end) for quoted, fit in fits if fit in ("same", "coarser")]
     if not spans:
         yield "HF_013" if any(fit == "finer" for _, fit in fits) else "HF_012"
     else:
-        yield from _event_violations(cited, spans, event, "HF_014")
+        yield from _event_violations(quote, spans, event, "HF_014")
 
 
 def _event_violations(
-    cited: SourceQuote, spans: Sequence[tuple[int, int]], event: str, elsewhere: Code
+    quote: SourceQuote, spans: Sequence[tuple[int, int]], event: str, elsewhere: Code
 ) -> Iterator[Code]:
     """What is wrong with the best of the spans where the quote has a date or place."""
-    matching = [span for span in spans if event_violation(cited, *span, event) is None]
+    matching = [span for span in spans if event_violation(quote, *span, event) is None]
     if not matching:
         yield elsewhere
         return
-    doubts = [event_statement_violation(cited, *span) for span in matching]
+    doubts = [event_statement_violation(quote, *span) for span in matching]
     if all(doubts):
         yield min(filter(None, doubts))
 
@@ -137,48 +137,48 @@ def _is_sure(extracted: ExtractedFact) -> bool:
     return extracted.confidence >= SURE and not guessed
 
 
-def _place_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    spans = cited.spans(extracted.value)
+def _place_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    spans = quote.spans(extracted.value)
     if not spans:
         yield "HF_021"
         return
     if not any(word.is_capital and not word.folded.isdigit() for word in words_in(extracted.value)):
         yield "HF_023"
-    yield from _event_violations(cited, spans, extracted.field.removesuffix("_place"), "HF_022")
+    yield from _event_violations(quote, spans, extracted.field.removesuffix("_place"), "HF_022")
 
 
-def _name_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    if not cited.spans(extracted.value):
+def _name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    if not quote.spans(extracted.value):
         yield "HF_016"
     names = [word for word in words_in(extracted.value) if word.is_capital and not word.folded.isdigit()]
     if not names:
         yield "HF_017"
-    not_names = cited.table.words["titles"] | cited.table.words["countries"] | {"the", "of"}
+    not_names = quote.table.words["titles"] | quote.table.words["countries"] | {"the", "of"}
     if names and {word.folded for word in names} <= not_names:
         yield "HF_018"
 
 
-def _own_name_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
+def _own_name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     """A name is the subject's if it shares a word with a known name, or if the quote says that it is one."""
-    spans = cited.spans(extracted.value)
-    if spans and all(is_denied(cited, start) for start, _ in spans):
+    spans = quote.spans(extracted.value)
+    if spans and all(is_denied(quote, start) for start, _ in spans):
         yield "HF_019"
         return
-    if {word.folded for word in words_in(extracted.value)} & cited.own_names:
+    if {word.folded for word in words_in(extracted.value)} & quote.own_names:
         return
     for start, _ in spans:
-        before = cited.words[max(0, start - 40) : start].lower()
-        if "name" in cited.kinds_at(start) or "birth" in cited.kinds_at(start):
+        before = quote.words[max(0, start - 40) : start].lower()
+        if "name" in quote.kinds_at(start) or "birth" in quote.kinds_at(start):
             return
-        if any(re.search(rf"\b{re.escape(word)}\b", before) for word in cited.table.words["naming"]):
+        if any(re.search(rf"\b{re.escape(word)}\b", before) for word in quote.table.words["naming"]):
             return
     yield "HF_019"
 
 
-def _marriage_date_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
+def _marriage_date_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     """The quote has the dates of the marriage as well."""
     claimed = [when for when in (extracted.when, extracted.until) if when]
-    quoted = quoted_dates(cited.words) if claimed else []
+    quoted = quoted_dates(quote.words) if claimed else []
     for when in claimed:
         if not any(date_fit(one.when, when) in ("same", "coarser") for one in quoted):
             yield "HF_015"
@@ -200,12 +200,12 @@ def _label_violations(extracted: ExtractedFact, text: str, line: tuple[FieldName
     if problems := list(quote_violations(extracted, text)):
         yield from problems
         return
-    quote = extracted.snippet.words
-    label = parse_ancestor_label(quote)
+    words = extracted.snippet.words
+    label = parse_ancestor_label(words)
     about = f"{extracted.field} {extracted.value}"
     if label is None:
         yield Violation("HF_041", about)
     elif label.line != line:
         yield Violation("HF_042", about)
-    elif quote[label.end :].strip() != extracted.value:
+    elif words[label.end :].strip() != extracted.value:
         yield Violation("HF_016", about)
