@@ -22,7 +22,8 @@ from kiwiresearch.kin.loop.planner import (
     plan_by_rules,
 )
 from kiwiresearch.kin.loop.planner_by_model import is_query, plan_by_model
-from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record, contract
+from kiwiresearch.kin.loop.queries import TreePosition, clue_items
+from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.llm.guards import MaskedModel
@@ -230,33 +231,23 @@ NO_FINDINGS = '{"findings": []}'
 MOTHER = "her mother, Wilhelmina Kent"
 
 
-def test_the_rules_answer_as_a_verifier() -> None:
-    """A record as a verifier's answer: values with quote and confidence, nothing flagged (R302, R342, R344, R349)."""
+def test_the_rules_verify_a_record() -> None:
+    """Each value of a record has its quote, its confidence and its status (R302, R342, R344, R349)."""
     record = a_record()
-    found = contract(unsure(record, "mother"))
-    births = [one for one in found.verified_fields if one.field == "birth_date"]
-    assert [one.value for one in births] == ["1805-05-05", "1805-05-05"]
-    for one in found.verification_results:
-        assert one.citation_snippet
-        assert one.citation_snippet in record.fetched.text
+    assert statuses(record, "birth_date") == [("1805-05-05", "verified"), ("1805-05-05", "verified")]
+    for one in record.facts:
+        assert one.fact.snippet.words
+        assert one.fact.snippet.words in record.fetched.text
         assert 0.0 <= one.confidence <= 1.0
-    assert [(one.field, one.value) for one in found.unverified_fields] == [("mother", "Wilhelmina Kent")]
-    assert (found.contradictions, found.hallucination_flags) == ([], [])
-
-
-def test_a_record_that_differs_from_itself_is_told_as_such() -> None:
-    """Two dates of birth in one record are a contradiction, and both stay (R346)."""
-    html = person_page("Ann Lee", "5 May 1805 – 6 June 1880", {"Born": "7 May 1805"}, "was a painter.")
-    (found,) = contract(a_record(html, "Ann Lee")).contradictions
-    assert (found.field, sorted(found.values)) == ("birth_date", ["1805-05-05", "1805-05-07"])
+    assert record.rejected == ()
 
 
 def test_junior_is_a_hypothesis_with_queries() -> None:
     """'Jr.' makes a hypothesis of a father, labelled as no fact, with queries to follow (R305, R347, R348, R390)."""
     html = person_page("John Smith Jr.", "5 May 1805 – 6 June 1880", {"Born": "5 May 1805"}, "was a painter.")
-    (found,) = contract(a_record(html, "John Smith Jr.")).hypotheses
-    assert (found.type, found.is_fact) == ("parental_discovery", False)
-    assert found.suggested_queries == ["John Smith Sr.", "John Smith father"]
+    (found,) = clue_items(a_record(html, "John Smith Jr.").hypotheses, "P1", TreePosition())
+    assert (found.hypothesis_type, found.evidence_hints["is_fact"]) == ("parental_discovery", False)
+    assert found.suggested_queries == ("John Smith Sr.", "John Smith father")
     assert found.priority >= 0.7
 
 

@@ -220,4 +220,4 @@ def test_every_code_belongs_to_a_check() -> None:
     checks = [Violation(code, "").check for code in CODES]
     assert checks == sorted(checks)
     assert set(checks) == set(range(1, len(CHECKS) + 1))
-    assert str(Violation("HF_001", "'x': there is no quote.")) == "HF_001: 'x': there is no quote."
+    assert str(Violation("HF_001", "x")) == "HF_001: 'x': there is no quote."

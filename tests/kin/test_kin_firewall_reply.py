@@ -59,12 +59,14 @@ def test_a_reply_of_another_shape_never_raises(rows: list[object]) -> None:
 
 
 def test_the_contract_of_a_reply() -> None:
-    """A reply is read strictly, and its fields are told apart by status (R344, R345, R389)."""
+    """A reply is read strictly, and each field has its status (R344, R345, R389)."""
     out = VerifierOut.model_validate(
         reply(result(), result(field="father", value="?", status="Not Found", citation_snippet=None))
     )
-    assert [one.field for one in out.verified_fields] == ["birth_date"]
-    assert [one.field for one in out.unverified_fields] == ["father"]
+    assert [(one.field, one.status) for one in out.verification_results] == [
+        ("birth_date", "Verified"),
+        ("father", "Not Found"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import yaml
 from typer.testing import CliRunner
 
 from kiwiresearch.cli.app import app
-from kiwiresearch.kin.firewall.violations import CODES, violation
+from kiwiresearch.kin.firewall.violations import CODES, Violation
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseSettings
 from kiwiresearch.kin.privacy.redaction import MODES
@@ -49,7 +49,7 @@ def test_every_word_of_a_case_is_explained() -> None:
 def test_every_code_of_the_firewall_has_its_row() -> None:
     """docs/reference/kin.md gives each code with its check and its meaning."""
     for code, meaning in CODES.items():
-        assert re.search(rf"^\| `{code}` \| {violation(code, '').check} [^|]+ \| {meaning} \|$", PAGE, re.MULTILINE)
+        assert re.search(rf"^\| `{code}` \| {Violation(code, '').check} [^|]+ \| {meaning} \|$", PAGE, re.MULTILINE)
 
 
 def test_every_key_of_a_plugin_is_explained() -> None:

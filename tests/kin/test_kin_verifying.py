@@ -11,7 +11,7 @@ from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.loop.case_model import VerifierInput, verify_by_model
 from kiwiresearch.kin.loop.record_writer import store_record
-from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record, contract
+from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading, Snippet
 from kiwiresearch.kin.sources.source import Fetched
 from kiwiresearch.kin.tree import FieldName, Source
@@ -51,10 +51,6 @@ def test_each_value_goes_through_the_stages_in_their_order() -> None:
     assert [one.code for one in taught.violations] != ["HF_008"]
     assert (made_up.status, made_up.confidence) == (taught.status, taught.confidence) == ("rejected", 0.0)
     assert (unsure.status, unsure.confidence) == ("unverified", 0.275)
-    found = contract(record)
-    assert [one.value for one in found.verified_fields] == ["Tom Lee"]
-    assert [one.split(":")[0] for one in found.hallucination_flags] == ["father", "mother"]
-    assert [one.is_fact for one in found.hypotheses] == [False]
 
 
 def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> None:
@@ -72,7 +68,6 @@ def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> No
 def test_a_verifier_is_given_source_text_values_and_quotes() -> None:
     """A model is asked with the address, the text, each value and the quote that is said to bear it out (R343)."""
     given = VerifierInput(SOURCE.url, TEXT, (PERHAPS,))
-    assert (given.extracted_fields, given.citations) == ((("birth_place", "Hull"),), (("birth_place", "of Hull"),))
     model = ScriptedModel('{"verification_results": []}')
     verify_by_model(given, model, lambda _: True)
     for words in (SOURCE.url, TEXT, "birth_place", "Hull", "of Hull"):
@@ -83,7 +78,7 @@ ANALYST = "You weigh evidence"
 
 
 def test_what_the_analyst_finds_is_kept_with_its_conflict(tmp_path: Path) -> None:
-    """Of two dates of one page a model prefers the other: the person is shown with it, and neither is lost (R280)."""
+    """Of two dates on one page a model prefers the other: the person is shown with it, both stay (R280, R346)."""
     page = person_page("Ann Lee", "5 May 1805 – 6 June 1880", {"Born": "7 May 1805"}, "was a painter.")
     book = open_family(write_family(tmp_path / "one.zim", {"Ann Lee": page, "Clocks": PAGES["Clocks"]}))
     ranking = [{"claim_index": 1, "rank": 1, "reason": "x"}, {"claim_index": 0, "rank": 2, "reason": "x"}]

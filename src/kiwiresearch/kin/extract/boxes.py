@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
 from kiwiresearch.kin.extract.name_lists import Span, name_at
@@ -11,7 +12,7 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
 from kiwiresearch.kin.names import same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.tree import FieldName, Qualifier
+from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Qualifier
 from kiwiresearch.page.doc import Cell, InfoboxRow, PageDoc
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
@@ -20,24 +21,25 @@ from kiwiresearch.text.words import fold
 
 @dataclass(frozen=True, slots=True)
 class NamedPerson:
-    """A person of a row: the name is `text[span.start:span.end]`, and `note` what stands behind it."""
+    """A person in a row: the span of the name, and the note after it."""
 
     span: Span
     note: str
     line_end: int
 
 
+# A line that begins so continues the one above: an open bracket, a lower-case word, a dash.
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 
 
 def people_in(text: str, span: Span, words: FamilyWords, *, plural: bool = True) -> Iterator[NamedPerson]:
-    """The people named in a value, in order; nobody where it is a number or says 'none'."""
+    """The people named in a value, in order; empty for a number or 'none'."""
     for line in _lines(text, span):
         yield from _people_of_line(text, line, words, plural=plural)
 
 
 def _lines(text: str, span: Span) -> list[Span]:
-    """The lines of a value; a name that goes on in the next line is one."""
+    """The lines of a value; a name that continues on the next line counts as one line."""
     lines: list[Span] = []
     at = span.start
     for piece in text[span.start : span.end].split("\n"):
@@ -53,27 +55,28 @@ def _lines(text: str, span: Span) -> list[Span]:
 
 
 def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) -> Iterator[NamedPerson]:
-    start = _begun(text, line.start, line.end)
+    start = _name_start(text, line.start, line.end)
     opened: list[tuple[Span, int]] = []
     while start < line.end:
         found = _name(text, start, line.end, words)
         if not found:
             break
         opened.append((found, start))
-        after = _behind_note(text, found.end, line.end)
-        step = ENGLISH.between_names.match(text, after, line.end)
+        after = NOTE.match(text, found.end, line.end)
+        step = ENGLISH.between_names.match(text, after.end(), line.end)
         if not step or not step[0].strip():
             break
         start = step.end()
-        sure = ";" in step[0] or "\n" in step[0] or "and" in step[0] or "&" in step[0]
-        if not sure and not plural and "," in step[0]:
+        separates = any(sign in step[0] for sign in (";", "\n", "and", "&"))
+        if not separates and not plural and "," in step[0]:
             break
-    for number, (found, _) in enumerate(opened):
-        stop = opened[number + 1][1] if number + 1 < len(opened) else line.end
-        yield NamedPerson(found, text[found.end : stop].strip(), stop if number + 1 < len(opened) else line.end)
+    stops = [*(start for _, start in opened[1:]), line.end]
+    for (found, _), stop in zip(opened, stops, strict=False):
+        yield NamedPerson(found, text[found.end : stop].strip(), stop)
 
 
-def _begun(text: str, start: int, end: int) -> int:
+def _name_start(text: str, start: int, end: int) -> int:
+    """Where the name begins, after a number and words such as 'King'."""
     found = ENGLISH.counted.match(text, start, end) or ENGLISH.numbered.match(text, start, end)
     start = found.end() if found else start
     status = ENGLISH.status_before_name.match(text, start, end)
@@ -81,6 +84,7 @@ def _begun(text: str, start: int, end: int) -> int:
 
 
 def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+    """The name at `start`; if its last line is only a rank, or breaks it, the name without that line."""
     found = name_at(text, start, end, words)
     if found and not (
         text[found.end : found.end + 1] == "\n" and ENGLISH.rank_end.search(text[found.start : found.end])
@@ -93,29 +97,24 @@ def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     return name_at(text, start, comma if comma > 0 else line, words)
 
 
-def _behind_note(text: str, at: int, end: int) -> int:
-    """Where the brackets and small words behind a name end."""
-    while True:
-        found = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)|,\s+(?=\p{Ll})[^;,\n]*").match(text, at, end)
-        if not found:
-            return at
-        at = found.end()
+NOTE = regex.compile(r"(?:\s*\((?:[^()]|\([^()]*\))*\)|,\s+(?=\p{Ll})[^;,\n]*)*+")
+"""The brackets and lower-case words after a name."""
 
 
 def field_of_note(note: str, words: FamilyWords) -> str:
-    """The field that '(father)' or ', son' behind a name tells."""
+    """The field that a note after a name gives: '(father)', ', son'."""
     inner = fold(regex.sub(r"[(),;:]", " ", note))
     return words.notes.get(inner, "") or words.notes.get(" ".join(inner.split()[:1]), "")
 
 
 def qualifier_in(note: str, words: FamilyWords) -> Qualifier:
-    """'adoptive', 'half', … as a note says it."""
+    """The qualifier that a note gives: 'adoptive', 'half', …"""
     return next((name for name, pattern in words.qualifiers if pattern.search(note)), "")
 
 
 @dataclass(frozen=True, slots=True)
 class MarriageDates:
-    """When a marriage began and ended, as a note tells it."""
+    """When a marriage began and ended."""
 
     begun: DateRange | None = None
     ended: DateRange | None = None
@@ -123,7 +122,7 @@ class MarriageDates:
 
 
 def marriage_dates_in(note: str, words: FamilyWords, language: str) -> MarriageDates:
-    """'(m. 1951; div. 1952)', '(married 1940, divorced 1948)': what has no such word may be a life."""
+    """'(m. 1951; div. 1952)', '(married 1940, divorced 1948)'; dates without such a word may be a lifespan."""
     begun = ended = None
     divorced = False
     for part in regex.split(r"[;,]|\n", note.replace("(", ";").replace(")", ";")):
@@ -141,55 +140,53 @@ def marriage_dates_in(note: str, words: FamilyWords, language: str) -> MarriageD
 
 BOX_CONFIDENCE = 0.85
 LOWER_BOX_CONFIDENCE = 0.75
-RELATIONS: dict[str, FieldName] = {
-    "father": "father", "mother": "mother", "parent": "parent", "spouse": "spouse",
-    "partner": "partner", "child": "child", "sibling": "sibling",
-}  # fmt: skip
 EVENTS: dict[str, tuple[FieldName, FieldName]] = {
     "birth": ("birth_date", "birth_place"), "death": ("death_date", "death_place"),
     "baptism": ("baptism_date", "baptism_place"), "burial": ("burial_date", "burial_place"),
 }  # fmt: skip
-PLACES: dict[str, FieldName] = {"birth_place": "birth_place", "death_place": "death_place"}
 PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
 
 
 def box_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
-    """What the boxes about the subject say; a box about something else, such as a war, has no such rows."""
+    """What the boxes about the subject say; a box about something else, such as a war, has none of these rows."""
     for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page, words)):
         for row in rows:
             kind = label_kind(row.key, words)
             if kind in EVENTS:
                 yield from _event(page, row, EVENTS[kind])
-            elif kind in PLACES:
-                yield from _place(page, row, PLACES[kind], Span(row.start, row.end))
-            elif kind in RELATIONS or kind == "relative":
+            elif kind in ("birth_place", "death_place"):
+                yield from _place(page, row, cast(FieldName, kind), Span(row.start, row.end))
+            elif kind in RELATION_FIELDS or kind == "relative":
                 yield from _relatives(page, row, kind, subject, words)
             elif kind in ("occupation", "title"):
-                yield from _plain(page, row, kind)  # type: ignore[arg-type]  # both are names of fields
+                yield from _plain(page, row, cast(FieldName, kind))
             elif kind == "full_name":
                 yield from _full_name(page, row)
 
 
 def _plain_boxes(page: PageDoc, words: FamilyWords) -> Iterator[tuple[InfoboxRow, ...]]:
-    """Tables of the lead that are boxes in all but name: labels with a colon, a birth or a death among them."""
+    """Tables of the lead that serve as boxes: labels with a colon, a birth or a death among them."""
     for table in page.tables:
         labelled = [row for row in table.rows if len(row) == 2 and page.text[row[0].start : row[0].end].endswith(":")]
         kinds = {label_kind(page.text[key.start : key.end], words) for key, _ in labelled}
         if table.section == 0 and kinds & EVENTS.keys():
-            yield tuple(_plain_row(page, *row) for row in labelled)
+            yield tuple(_box_row(page, *row) for row in labelled)
 
 
-def _plain_row(page: PageDoc, key: Cell, value: Cell) -> InfoboxRow:
+def _box_row(page: PageDoc, key: Cell, value: Cell) -> InfoboxRow:
     links = tuple(link for link in page.links if value.start <= link.start < value.end)
     words = page.text[value.start : value.end]
     return InfoboxRow(page.text[key.start : key.end - 1], words, "", value.start, value.end, links)
 
 
-def _snippet(page: PageDoc, row: InfoboxRow, end: int) -> Snippet:
-    """The label and its value up to `end`."""
+def _fact(
+    page: PageDoc, row: InfoboxRow, field: FieldName, value: str, end: int, confidence: float, because: str, **more: Any
+) -> ExtractedFact:
+    """A fact whose quote is the label of the row and its value up to `end`."""
     label = page.text.rfind(row.key, max(0, row.start - len(row.key) - 4), row.start) if row.key else -1
     start = label if label >= 0 else row.start
-    return Snippet(start, end, page.text[start:end])
+    snippet = Snippet(start, end, page.text[start:end])
+    return ExtractedFact(field, value, snippet, "infobox", confidence, locator=row.key, rationale=because, **more)
 
 
 def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) -> Iterator[ExtractedFact]:
@@ -197,48 +194,33 @@ def _event(page: PageDoc, row: InfoboxRow, fields: tuple[FieldName, FieldName]) 
     plain = ENGLISH.aged.sub(lambda found: " " * len(found[0]), value)
     dates = [one for one in dates_in(DOUBT.sub("", plain), page.language) if not one.when.lasts or one.when.qualifier]
     rest = row.start
+    because = f"the row {row.key!r} of the box"
     if dates:
         end = row.start + dates[0].end + len(DOUBT.findall(value[: dates[0].end]))
         rest = end
-        because = f"the row {row.key!r} of the box"
         line = value[
             max(0, value.rfind("\n", 0, dates[0].start)) : (value.find("\n", dates[0].end) + 1 or len(value) + 1) - 1
         ]
         if fields[0] == "birth_date" and ENGLISH.baptised.search(line):
             fields = EVENTS["baptism"]
-            end = (
-                row.start + value.find(line) + len(line.rstrip())
-                if ENGLISH.baptised.search(value, dates[0].end)
-                else end
-            )
-        yield ExtractedFact(
-            fields[0], dates[0].when.edtf(), _snippet(page, row, end), "infobox", BOX_CONFIDENCE, dates[0].when,
-            locator=row.key, rationale=because,
-        )  # fmt: skip
-    else:
-        bare = date_in(plain.split("\n")[0].split("(")[0], page.language)
-        if bare:
-            rest = row.start + len(value.split("\n")[0])
-            yield ExtractedFact(
-                fields[0], bare.edtf(), _snippet(page, row, rest), "infobox", LOWER_BOX_CONFIDENCE, bare,
-                locator=row.key, rationale=f"the row {row.key!r} of the box",
-            )  # fmt: skip
-    if dates and (name := _name_before(value, dates[0].start)):
-        there = row.start + value.find(name)
-        yield ExtractedFact(
-            "name", name, _snippet(page, row, there + len(name)), "infobox", LOWER_BOX_CONFIDENCE,
-            locator=row.key, rationale="the name before the date of birth in the box",
-        )  # fmt: skip
+            if ENGLISH.baptised.search(value, dates[0].end):
+                end = row.start + value.find(line) + len(line.rstrip())
+        when = dates[0].when
+        yield _fact(page, row, fields[0], when.edtf(), end, BOX_CONFIDENCE, because, when=when)
+        first, line_break, _ = value[: dates[0].start].partition("\n")
+        name = first.strip()
+        if line_break and name[:1].isupper():
+            there = row.start + value.find(name) + len(name)
+            before = "the name before the date of birth in the box"
+            yield _fact(page, row, "name", name, there, LOWER_BOX_CONFIDENCE, before)
+    elif bare := date_in(plain.split("\n")[0].split("(")[0], page.language):
+        rest = row.start + len(value.split("\n")[0])
+        yield _fact(page, row, fields[0], bare.edtf(), rest, LOWER_BOX_CONFIDENCE, because, when=bare)
     yield from _place(page, row, fields[1], Span(rest, row.end))
 
 
-def _name_before(value: str, at: int) -> str:
-    first, line_break, _ = value[:at].partition("\n")
-    return first.strip() if line_break and first.strip()[:1].isupper() else ""
-
-
 def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iterator[ExtractedFact]:
-    """The first line behind the date that names a place."""
+    """The first line after the date that names a place."""
     at = span.start
     for line in page.text[span.start : span.end].split("\n"):
         start, at = at, at + len(line) + 1
@@ -252,11 +234,9 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
             continue
         begin = start + found.start()
         end = begin + len(words)
-        yield ExtractedFact(
-            field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-            target=link_target(row.links, Span(begin, end)), locator=row.key,
-            rationale=f"the place in the row {row.key!r} of the box",
-        )  # fmt: skip
+        because = f"the place in the row {row.key!r} of the box"
+        target = link_target(row.links, Span(begin, end))
+        yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         return
 
 
@@ -266,11 +246,9 @@ def _relatives(
     plural = bool(ENGLISH.plural_label.search(row.key))
     for person in people_in(page.text, Span(row.start, row.end), words, plural=plural):
         name = page.text[person.span.start : person.span.end]
-        field = RELATIONS.get(kind) or field_of_note(person.note, words)
-        told = field_of_note(person.note, words)
-        if kind == "parent" and told in ("father", "mother"):
-            field = told
-        if not field or (kind == "relative" and field not in RELATIONS.values()):
+        noted = field_of_note(person.note, words)
+        field = noted if kind == "relative" or (kind == "parent" and noted in ("father", "mother")) else kind
+        if field not in RELATION_FIELDS:
             continue
         if same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
             continue
@@ -278,42 +256,37 @@ def _relatives(
         qualifier: Qualifier = qualifier_in(person.note, words) or ("divorced" if union.divorced else "")
         end = person.line_end if (union.begun or qualifier) else person.span.end
         end = person.span.start + len(page.text[person.span.start : end].rstrip(" ,;\n"))
-        yield ExtractedFact(
-            field,  # type: ignore[arg-type]  # a value of RELATIONS
+        yield _fact(
+            page,
+            row,
+            cast(FieldName, field),
             name,
-            _snippet(page, row, max(end, person.span.end)),
-            "infobox",
+            max(end, person.span.end),
             BOX_CONFIDENCE if kind != "relative" else LOWER_BOX_CONFIDENCE,
-            union.begun,
-            union.ended,
-            qualifier,
-            link_target(row.links, person.span),
-            row.key,
             f"a name in the row {row.key!r} of the box",
+            when=union.begun,
+            until=union.ended,
+            qualifier=qualifier,
+            target=link_target(row.links, person.span),
         )
 
 
 def _plain(page: PageDoc, row: InfoboxRow, field: FieldName) -> Iterator[ExtractedFact]:
     at = row.start
     for line in page.text[row.start : row.end].split("\n"):
-        for piece in regex.finditer(r"[^,;]+", line) if field == "occupation" else regex.finditer(r".+", line):
+        for piece in regex.finditer(r"[^,;]+" if field == "occupation" else r".+", line):
             words = piece[0].strip()
             start = at + piece.start() + len(piece[0]) - len(piece[0].lstrip())
             if 2 < len(words) < 80:
                 end = start + len(words)
-                yield ExtractedFact(
-                    field, words, _snippet(page, row, end), "infobox", LOWER_BOX_CONFIDENCE,
-                    target=link_target(row.links, Span(start, end)), locator=row.key,
-                    rationale=f"the row {row.key!r} of the box",
-                )  # fmt: skip
+                target = link_target(row.links, Span(start, end))
+                because = f"the row {row.key!r} of the box"
+                yield _fact(page, row, field, words, end, LOWER_BOX_CONFIDENCE, because, target=target)
         at += len(line) + 1
 
 
 def _full_name(page: PageDoc, row: InfoboxRow) -> Iterator[ExtractedFact]:
     first = page.text[row.start : row.end].split("\n")[0].strip()
     if first and len(first) < 120:
-        start = page.text.find(first, row.start, row.end)
-        yield ExtractedFact(
-            "name", first, _snippet(page, row, start + len(first)), "infobox", BOX_CONFIDENCE,
-            locator=row.key, rationale=f"the row {row.key!r} of the box",
-        )  # fmt: skip
+        end = page.text.find(first, row.start, row.end) + len(first)
+        yield _fact(page, row, "name", first, end, BOX_CONFIDENCE, f"the row {row.key!r} of the box")

@@ -1,4 +1,4 @@
-"""What no rule found: a model points at sentences, and only what they say letter by letter is taken."""
+"""Fields that no rule found: a model points at sentences, and only values they contain verbatim are accepted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kiwiresearch.kin.firewall.attribution import is_stated
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Sex
-from kiwiresearch.llm.model import Model, Prompt, extraction, parse_prompt
+from kiwiresearch.llm.model import Model, extraction, parse_prompt
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.display import printable
@@ -31,15 +31,15 @@ MODEL_FIELDS: tuple[FieldName, ...] = (
 MAX_FINDINGS = 12
 MAX_SENTENCES = 40
 REPLY = 1_000
-HIGHEST_CONFIDENCE = 0.5
-"""A model's word never counts for more than a rule's on running text."""
+MAX_CONFIDENCE = 0.5
+"""Below that of any rule on running text."""
 MAX_WORD = 40
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
 NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
 
 
 class Finding(BaseModel):
-    """One value that a model points at."""
+    """A value that a model points at."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,30 +59,30 @@ class Findings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RefusedFinding:
-    """What a model said and why it was not taken."""
+    """Why a value of the model was not accepted."""
 
-    finding: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """What a model added to a page, and what of its words was refused."""
+    """What a model found on a page, and what was refused."""
 
     facts: tuple[ExtractedFact, ...] = ()
     refused: tuple[RefusedFinding, ...] = ()
     note: str = ""
-    """Why the model could not be used, if so."""
+    """Why the model could not be asked, if so."""
 
 
 def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, check: Check) -> ModelReading:
-    """The fields that the rules left open, as far as a model can point at the words that state them."""
+    """Ask a model for the fields that the rules did not find."""
     missing = tuple(field for field in MODEL_FIELDS if not any(fact.field == field for fact in person.facts))
     numbered = family_sentences(page)
     if not person.is_person or not missing or not numbered:
         return ModelReading()
     shown = "\n".join(f"[{number}] {page.text[one.start : one.end]}" for number, one in enumerate(numbered, 1))
-    messages = _prompt().fill(
+    file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
+    messages = parse_prompt("residue", file.read_text(encoding="utf-8")).fill(
         name=person.name or person.title, sentences=shown, fields=", ".join(missing), most=MAX_FINDINGS
     )
     try:
@@ -98,7 +98,7 @@ def read_missing_fields(page: PageDoc, person: PersonReading, model: Model, chec
 
 
 def family_sentences(page: PageDoc) -> list[SentenceSpan]:
-    """The sentences that may tell of the family: those with a cue, in order."""
+    """The first sentences with a word about family, in order."""
     found = [one for one in sentences_of(page) if ENGLISH.family_cue.search(page.text, one.start, one.end)]
     return found[:MAX_SENTENCES]
 
@@ -111,34 +111,32 @@ def _checked_finding(
     missing: tuple[FieldName, ...],
     check: Check,
 ) -> ExtractedFact | RefusedFinding:
-    told = f"{finding.field}: {finding.value}"
     field = next((name for name in missing if name == finding.field), None)
     if field is None:
         known = finding.field in get_args(FieldName)
-        return RefusedFinding(told, "a field that was not asked for" if known else "a field that does not exist")
-    for place in _places(page, finding, numbered):
-        sentence = page.text[place[0].start : place[0].end]
-        if not is_stated(sentence, page.language):
-            return RefusedFinding(told, "the sentence does not state it")
-        if field in RELATION_FIELDS and is_part_of_name(page.text, place[1], place[1] + len(finding.value)):
-            return RefusedFinding(told, "it is a part of a name")
-        made = _fact_of_finding(page, field, finding, *place)
+        return RefusedFinding("a field that was not asked for" if known else "a field that does not exist")
+    for sentence, at in _occurrences(page, finding, numbered):
+        if not is_stated(page.text[sentence.start : sentence.end], page.language):
+            return RefusedFinding("the sentence does not state it")
+        if field in RELATION_FIELDS and is_part_of_name(page.text, at, at + len(finding.value)):
+            return RefusedFinding("it is a part of a name")
+        made = _fact_of_finding(page, field, finding, sentence, at)
         if made is None:
-            return RefusedFinding(told, "no date can be read from it")
+            return RefusedFinding("no date can be read from it")
         violations = check(made, page.text, person.name or person.title, person.sex)
-        return RefusedFinding(told, f"the firewall: {violations[0]}") if violations else made
-    return RefusedFinding(told, "it does not stand in the sentences it names")
+        return RefusedFinding(f"the firewall: {violations[0]}") if violations else made
+    return RefusedFinding("it does not stand in the sentences it names")
 
 
 def is_part_of_name(text: str, start: int, end: int) -> bool:
-    """Whether a name goes on before or behind what was cut from it: 'Carter' of 'Max Carter'."""
+    """Whether the span is only part of a longer name: 'Carter' in 'Max Carter'."""
     before = NAME_BEFORE.search(text, max(0, start - MAX_WORD), start)
     return bool(NAME_BEHIND.match(text, end)) or (
         before is not None and before[1].lower() not in ENGLISH.words["sentence_openers"]
     )
 
 
-def _places(page: PageDoc, finding: Finding, numbered: list[SentenceSpan]) -> Iterator[tuple[SentenceSpan, int]]:
+def _occurrences(page: PageDoc, finding: Finding, numbered: list[SentenceSpan]) -> Iterator[tuple[SentenceSpan, int]]:
     for number in finding.sentences:
         if 1 <= number <= len(numbered):
             sentence = numbered[number - 1]
@@ -158,13 +156,8 @@ def _fact_of_finding(
         when.edtf() if when else page.text[at : at + len(finding.value)],
         snippet_at(page, Span(sentence.start, sentence.end)),
         "model",
-        min(finding.confidence, HIGHEST_CONFIDENCE),
+        min(finding.confidence, MAX_CONFIDENCE),
         when,
         target=next((link.target for link in page.links if at <= link.start < at + len(finding.value)), ""),
         rationale="a model pointed at the sentence",
     )
-
-
-def _prompt() -> Prompt:
-    file = resources.files("kiwiresearch.kin.extract") / "data" / "residue.md"
-    return parse_prompt("residue", file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Sentences that speak of the page's person: who 'he' is, and whose 'his' it is."""
+"""The sentences of a page with what their pronouns mean: who 'he' is, and whose 'his' it is."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
 
-LONGEST = 1_400
-"""No sentence that anybody wrote is longer, and one made to be is not read: the time grows with its square."""
-EARLY = 25
-"""So far down a page 'He was born' is said of its person."""
+MAX_SENTENCE = 1_400
+"""Longer sentences are not read: no author writes them, and the time grows with the square of the length."""
+EARLY_SENTENCES = 25
+"""In this many sentences from the top 'He was born' is about the page's person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A sentence, and what its pronouns stand for. Offsets are those of the page's text."""
+    """A sentence and what its pronouns mean; offsets are into the page's text."""
 
     start: int
     end: int
@@ -49,18 +49,18 @@ class Clause:
     early: bool
     """Whether it is one of the first two sentences of the lead."""
     met_sentence_start: int | None
-    """Where the sentence before begins, if it tells that the subject met somebody."""
+    """Where the sentence before begins, if it says that the subject met someone."""
 
 
 def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[Clause]:
-    """The sentences of the article in order, with whom their pronouns mean."""
+    """The sentences of the article in order, with the meaning of their pronouns."""
     capitals = capitalised_words(page, subject)
     state: Referent = "subject"
     couple = False
     block = -1
     count = 0
     met: int | None = None
-    told = ""
+    relative_text = ""
     wed = False
     for sentence in sentences_of(page):
         heading = page.sections[sentence.section].heading
@@ -68,24 +68,24 @@ def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Itera
             continue
         if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
             continue
-        if sentence.end - sentence.start > LONGEST:
+        if sentence.end - sentence.start > MAX_SENTENCE:
             continue
         if sentence.block != block:
             couple = couple and bool(ENGLISH.couple.match(page.text, sentence.start, sentence.end))
-            state, block, met, told = "subject", sentence.block, None, ""
+            state, block, met, relative_text = "subject", sentence.block, None, ""
             if ENGLISH.legacy_headings.search(heading) and not ENGLISH.life_headings.search(heading):
                 state = "other"
             if sentence.kind == "item" and not ENGLISH.with_kin.match(page.text, sentence.start, sentence.end):
                 state = "other"
         text = page.text[sentence.start : sentence.end]
         start = sentence_referent(text, state, subject, capitals, words)
-        if start == "other" and count < EARLY and _is_of_birth(text, subject):
+        if start == "other" and count < EARLY_SENTENCES and _is_of_birth(text, subject):
             start = "subject"
         if start == "other" and state == "subject" and ENGLISH.is_his_kin.match(text):
             start = "subject"
-        if start == "other" and _is_other_parent(text, told, subject):
+        if start == "other" and _is_other_parent(text, relative_text, subject):
             start = "relative"
-        told = told + text if start == "relative" else told
+        relative_text += text if start == "relative" else ""
         if wed and state != "other" and sentence.kind == "paragraph" and ENGLISH.the_couple.search(text):
             couple = True
         clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
@@ -100,8 +100,8 @@ def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Itera
             state = "subject"
         if state == "subject" and _ends_with_relative(page.text, clause, subject):
             state = "relative"
-        told_of = bool(clause.anchors or clause.owners or ENGLISH.couple.match(text))
-        wed = wed or (state == "subject" and told_of and bool(ENGLISH.married.search(text)))
+        about_subject = bool(clause.anchors or clause.owners or ENGLISH.couple.match(text))
+        wed = wed or (state == "subject" and about_subject and bool(ENGLISH.married.search(text)))
         couple = _couple_after(text, clause, couple=couple, ahead=met is not None)
         if not aside:
             met = clause.start if _has_met(page.text, clause, subject) else None
@@ -113,18 +113,14 @@ def _is_of_birth(text: str, subject: PageSubject) -> bool:
     return bool(said and said[1].lower() == subject.pronoun)
 
 
-def _is_other_parent(text: str, told: str, subject: PageSubject) -> bool:
-    """'His father was a smith. He was rich. His mother …': whose mother it is, the sentence on the father tells."""
-    found = ENGLISH.his_parent_opens.match(
-        text,
-    )
-    if not found or found[1].lower() != subject.possessive:
-        return False
-    return bool(ENGLISH.parents_named.match(told))
+def _is_other_parent(text: str, relative_text: str, subject: PageSubject) -> bool:
+    """'His father was a smith. He was rich. His mother …' is about the subject's mother, not the father's."""
+    found = ENGLISH.his_parent_opens.match(text)
+    return bool(found and found[1].lower() == subject.possessive and ENGLISH.parents_named.match(relative_text))
 
 
 def _has_met(text: str, clause: Clause, subject: PageSubject) -> bool:
-    """Whether the subject met somebody, and not somebody else."""
+    """Whether it is the subject who met someone."""
     found = ENGLISH.met.search(text, clause.start, clause.end)
     if found and clause.referent == "subject" and text[clause.start : found.start()].endswith(f" {subject.pronoun} "):
         return bool(clause.anchors)
@@ -212,18 +208,13 @@ def _clause(
     roles = subject.role.finditer(text, sentence.start, sentence.end) if start == "subject" else ()
     owners.extend(Span(*found.span()) for found in roles if ENGLISH.kin_noun.match(text, found.end(), sentence.end))
     if subject.pronoun:
-        for found in regex.finditer(
-            rf"\b(?:{subject.pronoun}|{subject.possessive})\b",
-            text,
-            regex.IGNORECASE,
-            pos=sentence.start,
-            endpos=sentence.end,
-        ):
-            told = refers_to_subject(text, sentence, found.start(), start, subject, anchors + owners, capitals, words)
-            if not told and not _is_parallel(text, sentence, found.start(), found.end(), owners):
-                continue
-            span = Span(*found.span())
-            (anchors if found[0].lower() == subject.pronoun else owners).append(span)
+        pronouns = regex.compile(rf"\b(?:{subject.pronoun}|{subject.possessive})\b", regex.IGNORECASE)
+        for found in pronouns.finditer(text, sentence.start, sentence.end):
+            named = anchors + owners
+            if refers_to_subject(text, sentence, found.start(), start, subject, named, capitals, words) or _is_parallel(
+                text, sentence, found.start(), found.end(), owners
+            ):
+                (anchors if found[0].lower() == subject.pronoun else owners).append(Span(*found.span()))
     owners = [span for span in owners if not is_fronted(text, sentence, span, anchors, capitals)]
     spans = tuple(sorted(anchors)), tuple(sorted(owners))
     return Clause(sentence.start, sentence.end, start, couple, *spans, early, met)

@@ -21,7 +21,7 @@ TABLE_CONFIDENCE = 0.8
 
 @dataclass(slots=True)
 class _Ancestor:
-    """An ancestor and those above; `fact` says that this is the father or mother of the one below."""
+    """A father or mother, the line that leads to them, and their own parents."""
 
     line: AncestorLine
     fact: ExtractedFact
@@ -34,7 +34,7 @@ class _Ancestor:
 
 
 def ancestor_facts(page: PageDoc, words: FamilyWords) -> Iterator[ExtractedFact]:
-    """The father and the mother of the page's person, each with the ancestors that the table names."""
+    """The father and mother of the page's person, each with the ancestors that a table names."""
     parents: dict[AncestorLine, _Ancestor] = {}
     for table in page.tables:
         for one in _named(page, table, words):
@@ -52,10 +52,8 @@ def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancesto
     heading = page.sections[table.section].heading if table.section < len(page.sections) else ""
     for cell in (cell for row in table.rows for cell in row):
         found = parse_ancestor_label(page.text[cell.start : cell.end])
-        if found is None:
-            continue
-        name = name_at(page.text, cell.start + found.end, cell.end, words)
-        if name is None:
+        name = name_at(page.text, cell.start + found.end, cell.end, words) if found else None
+        if found is None or name is None:
             continue
         fact = ExtractedFact(
             found.line[-1],
@@ -106,7 +104,7 @@ def family_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Ite
 def _without_sibling_lists(
     page: PageDoc, subject: PageSubject, found: Iterator[ExtractedFact]
 ) -> Iterator[ExtractedFact]:
-    """A list that holds the subject is one of brothers and sisters: nothing of its section is taken."""
+    """Drop the sections whose list contains the subject: it is one of brothers and sisters."""
     children = list(found)
     own = {fold(subject.name), fold(page.title)}
     foreign = {child.locator for child in children if fold(child.value) in own}
@@ -124,11 +122,10 @@ def _introduced(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iter
             reading, heading = False, text.strip()
         elif block.kind == "paragraph":
             last = _last_of(text)
-            counted = ENGLISH.some_children.search(last)
+            counted = ENGLISH.some_children.search(last) or ENGLISH.by_her.search(last)
             about = (
                 ENGLISH.couple_words.match(last) or subject.mention.search(last) or ENGLISH.possessive_opens.match(last)
             )
-            counted = counted or ENGLISH.by_her.search(last)
             reading = bool(counted and about and len(last) < SHORT * 2 and not ENGLISH.of_others.search(last))
             said = _shared_qualifier(last, words)
         elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
@@ -146,7 +143,7 @@ def _last_of(text: str) -> str:
 
 
 def _shared_qualifier(sentence: str, words: FamilyWords) -> Qualifier:
-    """What a sentence says of all the children it leads in: 'several illegitimate children'."""
+    """What a sentence says about all the children it introduces: 'several illegitimate children'."""
     last = _last_of(sentence)
     if ENGLISH.may_have.search(last):
         return "disputed"
@@ -164,7 +161,7 @@ def _items(
     direct: bool,
     by_parent: bool = False,
 ) -> Iterator[ExtractedFact]:
-    """Items that begin with a name, as long as the sentence above them speaks of children."""
+    """Items that begin with a name, if the sentence above them is about children."""
     reading = direct
     qualifier = said
     for block in blocks:
@@ -182,31 +179,24 @@ def _items(
         elif ENGLISH.heads_children.fullmatch(text) or (direct and ENGLISH.by_parent.fullmatch(text)):
             reading = True
         elif reading:
-            yield from _child(
-                page,
-                Span(block.start, block.end),
-                heading,
-                qualifier,
-                words,
-                LIST_CONFIDENCE,
-                "an item of a list of children",
-            )
+            because = "an item of a list of children"
+            yield from _child(page, Span(block.start, block.end), heading, qualifier, words, LIST_CONFIDENCE, because)
 
 
 def _child(
     page: PageDoc, span: Span, heading: str, said: Qualifier, words: FamilyWords, sure: float, because: str
 ) -> Iterator[ExtractedFact]:
-    begun = ENGLISH.numbered.match(page.text, span.start, span.end)
-    if begun and regex.search(r"\d\s*[–-]\s*$", begun[0]):
+    number = ENGLISH.numbered.match(page.text, span.start, span.end)
+    if number and regex.search(r"\d\s*[–-]\s*$", number[0]):
         return  # '1 - Aelgifu of Northampton' heads the children of one marriage
-    start = begun.end() if begun else span.start
+    start = number.end() if number else span.start
     styled = ENGLISH.royal_style.match(page.text, start, span.end)
     start = styled.end() if styled else start
     found = name_at(page.text, start, span.end, words)
     if not found or not ENGLISH.after_name.match(page.text, found.end, span.end):
         return
     if page.text[found.end : span.end].strip() == ":":
-        return
+        return  # a heading
     stop = min(span.end, found.end + 160)
     line = page.text.find("\n", found.end, stop)
     behind = page.text[found.end : line if line > 0 else stop]
@@ -256,12 +246,9 @@ def _table(
         return
     if ENGLISH.of_others.search(top):
         return
-    width = len(rows[0])
+    because = "a row of a table of children"
     for row in rows[1:]:
-        if headed and len(row) < min(width, 2):
+        if headed and len(row) < 2:
             continue
-        cell = row[0]
-        for child in _child(
-            page, Span(cell.start, cell.end), heading, said, words, TABLE_CONFIDENCE, "a row of a table of children"
-        ):
-            yield replace(child, relative_facts=child.relative_facts or dates_in_row(page, rows[0], row))
+        for child in _child(page, Span(row[0].start, row[0].end), heading, said, words, TABLE_CONFIDENCE, because):
+            yield replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))

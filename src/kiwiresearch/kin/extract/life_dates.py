@@ -1,4 +1,4 @@
-"""When people lived: the dates in brackets behind a name, in the lead, in lists and in tables."""
+"""Lifespans: the dates in brackets after a name, in the lead, in lists and in tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from kiwiresearch.page.doc import Cell, Link, PageDoc
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.when import dates_in
 
-OLDEST = 122
+MAX_AGE = 122
 DOUBT = regex.compile(r"(?<=[\p{L}\d])\?(?= \d)")
+"""The question mark in '21 September? 1327'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lifespan:
-    """Both ends of a life, where the words gave them."""
+    """Birth and death, as far as they are given."""
 
     birth: DateRange | None = None
     death: DateRange | None = None
@@ -31,23 +32,36 @@ class Lifespan:
         if not self.birth or not self.death:
             return True
         years = (self.death.latest - self.birth.earliest) / 365.25
-        return 0 <= years <= OLDEST + 20 * (self.birth.qualifier != "" or self.birth.precision not in ("day", "year"))
+        is_vague = self.birth.qualifier != "" or self.birth.precision not in ("day", "year")
+        return 0 <= years <= MAX_AGE + 20 * is_vague
+
+    @property
+    def dates(self) -> list[tuple[FieldName, DateRange]]:
+        """The dates with the fields they are for."""
+        first: FieldName = "baptism_date" if self.is_baptism else "birth_date"
+        ends: tuple[tuple[FieldName, DateRange | None], ...] = ((first, self.birth), ("death_date", self.death))
+        return [(field, when) for field, when in ends if when]
 
 
 def date_in(text: str, language: str, *, last: bool = False) -> DateRange | None:
-    """The first or last date of a few words; a bare '849' counts as well where nothing else does."""
+    """The first or last date in a few words; a bare number such as '849' counts if there is nothing else."""
     plain = DOUBT.sub("", text)
     found = [dated for dated in dates_in(plain, language) if not dated.when.lasts or dated.when.qualifier]
     if found:
         return found[-1 if last else 0].when
     if regex.fullmatch(r"\s*\d{2,4}\s*(?:BC|AD)?\s*", text):
-        lent = dates_in(f"in {text.strip()}", language)
-        return lent[0].when if lent else None
+        return _year(text.strip(), language)
     return None
 
 
+def _year(number: str, language: str) -> DateRange | None:
+    """A bare number read as a year: only 'in 849' is recognised as a date."""
+    found = dates_in(f"in {number}", language)
+    return found[0].when if found else None
+
+
 def brackets_in(text: str) -> Iterator[Span]:
-    """The outermost brackets, without their signs."""
+    """The contents of the outermost brackets."""
     depth = start = 0
     for at, sign in enumerate(text):
         if sign == "(":
@@ -61,7 +75,7 @@ def brackets_in(text: str) -> Iterator[Span]:
 
 
 def lifespan_in(words: str, language: str) -> Lifespan | None:
-    """What a bracket says of birth and death; None where it speaks of something else."""
+    """The birth and death that a bracket gives; None if it is about something else."""
     for part in regex.split(r";", words):
         found = _read(part, language)
         if found and (found.birth or found.death) and found.is_plausible:
@@ -72,8 +86,7 @@ def lifespan_in(words: str, language: str) -> Lifespan | None:
 def _year_in(text: str, language: str) -> DateRange | None:
     """The year of a date whose day cannot be read: 'September 5/ 6, 1566'."""
     years = regex.findall(r"(?<![\d/])\d{3,4}(?![\d/])", text)
-    lent = dates_in(f"in {years[0]}", language) if len(years) == 1 else []
-    return lent[0].when if lent else None
+    return _year(years[0], language) if len(years) == 1 else None
 
 
 def _read(part: str, language: str) -> Lifespan | None:
@@ -105,11 +118,10 @@ def _read(part: str, language: str) -> Lifespan | None:
     return Lifespan(only) if ENGLISH.born.search(part) or ENGLISH.open_end.search(part) else None
 
 
-LATEST_BRACKET = 420
-"""The bracket with the dates stands within so many characters from the start of the lead."""
+MAX_BRACKET_START = 420
+"""How far from the start of the lead the bracket with the dates may begin."""
 EXACT_LEAD_CONFIDENCE = 0.9
 LEAD_CONFIDENCE = 0.75
-NAME_CONFIDENCE = 0.9
 
 
 def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
@@ -117,46 +129,30 @@ def lead_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     text = page.text
     named = text.find(subject.name, subject.opening.start, subject.opening.end) if subject.opening.end else -1
     if named >= 0:
-        there = Span(named, named + len(subject.name))
-        yield ExtractedFact(
-            "name",
-            subject.name,
-            snippet_at(page, there),
-            "lead",
-            NAME_CONFIDENCE,
-            rationale="the name that opens the lead",
-        )
+        snippet = snippet_at(page, Span(named, named + len(subject.name)))
+        because = "the name that opens the lead"
+        yield ExtractedFact("name", subject.name, snippet, "lead", EXACT_LEAD_CONFIDENCE, rationale=because)
     if subject.sex and subject.sex_from.end:
+        snippet = snippet_at(page, subject.sex_from)
         because = "the pronouns of the lead"
-        yield ExtractedFact(
-            "sex", subject.sex, snippet_at(page, subject.sex_from), "lead", EXACT_LEAD_CONFIDENCE, rationale=because
-        )
+        yield ExtractedFact("sex", subject.sex, snippet, "lead", EXACT_LEAD_CONFIDENCE, rationale=because)
     found = opening_lifespan(page, subject)
     if not found:
         return
     lifespan, span = found
-    first = "baptism_date" if lifespan.is_baptism else "birth_date"
-    for field, when in ((first, lifespan.birth), ("death_date", lifespan.death)):
-        if when:
-            sure = EXACT_LEAD_CONFIDENCE if when.precision == "day" and not when.qualifier else LEAD_CONFIDENCE
-            yield ExtractedFact(
-                field,  # type: ignore[arg-type]  # one of two names of fields
-                when.edtf(),
-                snippet_at(page, span),
-                "lead",
-                sure,
-                when,
-                rationale="the dates in brackets behind the name in the lead",
-            )
+    because = "the dates in brackets behind the name in the lead"
+    for field, when in lifespan.dates:
+        sure = EXACT_LEAD_CONFIDENCE if when.precision == "day" and not when.qualifier else LEAD_CONFIDENCE
+        yield ExtractedFact(field, when.edtf(), snippet_at(page, span), "lead", sure, when, rationale=because)
 
 
 def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Span] | None:
-    """The dates in brackets behind the name, and the words from the name to the closing bracket."""
+    """The lifespan in brackets after the name, and the span from the name to the closing bracket."""
     start, end = subject.opening
-    head = page.text[start : min(end, start + 3 * LATEST_BRACKET)]
+    head = page.text[start : min(end, start + 3 * MAX_BRACKET_START)]
     for bracket in brackets_in(head):
         before = regex.sub(r"\([^()]*(?:\([^()]*\))*[^()]*\)", " ", head[: bracket.start - 1])
-        if bracket.start > LATEST_BRACKET or ENGLISH.stating_verb.search(before):
+        if bracket.start > MAX_BRACKET_START or ENGLISH.stating_verb.search(before):
             return None
         lifespan = lifespan_in(head[bracket.start : bracket.end], page.language)
         if lifespan:
@@ -165,12 +161,12 @@ def opening_lifespan(page: PageDoc, subject: PageSubject) -> tuple[Lifespan, Spa
 
 
 def snippet_at(page: PageDoc, span: Span) -> Snippet:
-    """Some words of the page, as they stand there."""
+    """A span of the page as a snippet."""
     return Snippet(span.start, span.end, page.text[span.start : span.end])
 
 
 def link_target(links: Iterable[Link], span: Span) -> str:
-    """The page that the first link within these words leads to."""
+    """The target of the first link within a span."""
     return next((link.target for link in links if link.in_text and span.start <= link.start < span.end), "")
 
 
@@ -180,7 +176,7 @@ ONLY_DATE = regex.compile(r"[\s\d\p{L}.,/–-]{4,40}")
 
 
 def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFact, ...]:
-    """The life in the bracket right behind a name: 'John (12 July 1905 – 18 January 1919)'."""
+    """The lifespan in the bracket right after a name: 'John (12 July 1905 – 18 January 1919)'."""
     found = BRACKET.match(page.text, name.end, stop)
     if not found or ENGLISH.about_others.search(found["inside"]):
         return ()
@@ -188,19 +184,13 @@ def dates_after_name(page: PageDoc, name: Span, stop: int) -> tuple[ExtractedFac
     if life is None:
         return ()
     quoted = Span(name.start, found.end())
-    dates: list[tuple[FieldName, DateRange | None]] = [
-        ("baptism_date" if life.is_baptism else "birth_date", life.birth),
-        ("death_date", life.death),
-    ]
-    return tuple(_date(page, field, when, quoted, "the dates behind the name") for field, when in dates if when)
+    return tuple(_date(page, field, when, quoted, "the dates behind the name") for field, when in life.dates)
 
 
-def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> tuple[ExtractedFact, ...]:
-    """The dates in the columns 'Birth' and 'Death' right behind the name."""
-    return tuple(_dates_in(page, header, row)) if len(row) == len(header) else ()
-
-
-def _dates_in(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> Iterator[ExtractedFact]:
+def dates_in_row(page: PageDoc, header: Sequence[Cell], row: Sequence[Cell]) -> Iterator[ExtractedFact]:
+    """The dates in the columns 'Birth' and 'Death' right after the name."""
+    if len(row) != len(header):
+        return
     columns: tuple[tuple[FieldName, Pattern], ...] = (
         ("birth_date", ENGLISH.birth_column),
         ("death_date", ENGLISH.death_column),

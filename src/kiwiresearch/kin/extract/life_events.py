@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
-from kiwiresearch.kin.extract.relations import (
-    Relation,
-    words_since_subject,
-)
+from kiwiresearch.kin.extract.relations import Relation, Rule, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
@@ -22,7 +19,7 @@ from kiwiresearch.text.words import fold
 
 
 def read_marriages(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
-    """All ways in which a sentence says whom the subject married."""
+    """The people whom a sentence says the subject married."""
     for rule in MARRIAGE_RULES:
         yield from rule(text, clause, subject, words)
 
@@ -40,7 +37,7 @@ def _took(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iter
         behind = there or ENGLISH.after_marry.match(text, found.end(), clause.end)
         name = name_after(text, behind.end() if behind else found.end(), clause.end, words, described=True)
         if name:
-            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), "'married' said of the subject")
+            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRIED)
 
 
 def _by_marrying(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -51,14 +48,11 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
         if not name:
             continue
         if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
-            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), "'marrying' said of the subject")
+            yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRYING)
         after = next((one for one in clause.anchors if one.start > name.span.end), None)
-        if (
-            found.start() == clause.start
-            and after
-            and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start])
-        ):
-            yield Relation("spouse", name.span, Span(clause.start, after.end), "'marrying' said of the subject")
+        opens = found.start() == clause.start
+        if opens and after and regex.fullmatch(r"[^,;]{0,40},\s+", text[name.span.end : after.start]):
+            yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
 
 
 def _marriage_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -69,23 +63,22 @@ def _marriage_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
             continue
         name = name_after(text, found.end(), clause.end, words, described=True)
         if name:
-            said = Span(owners[-1].start, name.span.end)
-            yield Relation("spouse", name.span, said, "'marriage to' said of the subject")
+            yield Relation("spouse", name.span, Span(owners[-1].start, name.span.end), Rule.MARRIAGE_TO)
 
 
 @dataclass(frozen=True, slots=True)
 class NameAfterSubject:
-    """A wedding told by words right behind the subject, the other's name, and what must stand before and behind."""
+    """A rule for weddings: a link right after the subject, then the other's name. Patterns are given by name."""
 
     link: str
-    rule: str
+    rule: Rule
     described: bool = False
     before: str = ""
-    """A pattern that ends where the subject is named; the quote begins with it."""
+    """Must end where the subject is named; the quote begins with it."""
     unless: str = ""
-    """A pattern anywhere before that says that the wedding did not take place."""
+    """Anywhere before, it says that the wedding did not take place."""
     behind: str = ""
-    """A pattern behind the name; the quote ends with it."""
+    """Must follow the name; the quote ends with it."""
 
     def __call__(self, text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
         for anchor in clause.anchors:
@@ -108,8 +101,7 @@ def _wife_of(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> I
         became = ENGLISH.wife_of.search(text, clause.start, anchor.start)
         first = name_after(text, clause.start, clause.end, words) if became else None
         if became and first and not ENGLISH.cap.search(text[first.span.end : became.start()]):
-            said = Span(clause.start, anchor.end)
-            yield Relation("spouse", first.span, said, "'became the wife of' the subject")
+            yield Relation("spouse", first.span, Span(clause.start, anchor.end), Rule.WIFE_OF)
 
 
 def _whom(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -119,7 +111,7 @@ def _whom(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -
             continue
         name = _name_before(text, clause.start, found.start(), words)
         if name and not (found["aside"] and ENGLISH.cap.search(found["aside"])):
-            yield Relation("spouse", name, Span(name.start, found.end()), "'whom he married'")
+            yield Relation("spouse", name, Span(name.start, found.end()), Rule.WHOM_MARRIED)
 
 
 def _whose_daughter(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -131,7 +123,7 @@ def _whose_daughter(text: str, clause: Clause, subject: PageSubject, words: Fami
         name = name_after(text, found.end(), clause.end, words)
         wed = wedded.match(text, name.span.end, clause.end) if name else None
         if name and wed:
-            yield Relation("spouse", name.span, Span(found.start(), wed.end()), "'whose daughter he married'")
+            yield Relation("spouse", name.span, Span(found.start(), wed.end()), Rule.WHOSE_DAUGHTER)
 
 
 def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -146,9 +138,10 @@ def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWor
         if not name or ENGLISH.and_or_to.match(text[anchor.end : clause.end]):
             continue
         before = text[clause.start : name.start]
-        if ENGLISH.led_by.search(before) or _others(before):
+        named = ENGLISH.cap.findall(before)[before[:1].isupper() :]
+        if ENGLISH.led_by.search(before) or any(fold(word) not in ENGLISH.words["months"] for word in named):
             continue
-        yield Relation("spouse", name, Span(name.start, anchor.end), "'married' the subject, said of another")
+        yield Relation("spouse", name, Span(name.start, anchor.end), Rule.MARRIED_BY)
 
 
 def _became(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -156,17 +149,13 @@ def _became(text: str, clause: Clause, subject: PageSubject, words: FamilyWords)
     own = "wife" if subject.sex == "male" else "husband"
     for owner in clause.owners:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
-        told = ENGLISH.became.search(text[clause.start : owner.start])
-        if not kin or not told or kin["kind"] not in ("father", "mother", own):
+        became = ENGLISH.became.search(text[clause.start : owner.start])
+        if not kin or not became or kin["kind"] not in ("father", "mother", own):
             continue
-        name = _name_before(text, clause.start, clause.start + told.start(), words)
+        name = _name_before(text, clause.start, clause.start + became.start(), words)
         if name and not ENGLISH.led_by.search(text[clause.start : name.start]):
-            yield Relation(
-                ENGLISH.owned_fields[kin["kind"]],
-                name,
-                Span(name.start, kin.end()),
-                f"'became the {kin['kind']} of' the subject",
-            )
+            field = ENGLISH.owned_fields[kin["kind"]]
+            yield Relation(field, name, Span(name.start, kin.end()), Rule.BECAME, kin["kind"])
 
 
 def _met(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -181,23 +170,21 @@ def _met(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Itera
         between = words_since_subject(text, clause, found.start())
         own = begin < clause.start or (between and not ENGLISH.cap.search(between[1]))
         if name and own:
-            yield Relation("spouse", name.span, said, "'met' and 'married' said of the subject")
+            yield Relation("spouse", name.span, said, Rule.MET_AND_MARRIED)
 
 
 MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]], ...] = (
     _took,
     _by_marrying,
     _marriage_to,
-    NameAfterSubject("had_marriage", "'had a wife' or a marriage", described=True),
-    NameAfterSubject("has_wife", "'had a wife' or a marriage"),
+    NameAfterSubject("had_marriage", Rule.HAD_WIFE, described=True),
+    NameAfterSubject("has_wife", Rule.HAD_WIFE),
     _wife_of,
-    NameAfterSubject(
-        "other_side", "'marriage of' the subject", described=True, before="marriage_of", unless="not_realised"
-    ),
+    NameAfterSubject("other_side", Rule.MARRIAGE_OF, described=True, before="marriage_of", unless="not_realised"),
     _whom,
     _whose_daughter,
-    NameAfterSubject("and_another", "'married' said of the subject and another", behind="were_married"),
-    NameAfterSubject("and_wife", "'and wife' said of the subject"),
+    NameAfterSubject("and_another", Rule.BOTH_MARRIED, behind="were_married"),
+    NameAfterSubject("and_wife", Rule.AND_WIFE),
     _was_taken,
     _became,
     _met,
@@ -205,17 +192,11 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject, FamilyWords], Iterator
 
 
 def _name_before(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
-    """The name that ends just here."""
+    """The name that ends exactly at `end`."""
     named = [one for one in ENGLISH.name.finditer(text, start, end) if one.end() == end]
     if not named or not is_name(named[-1][0], words) or named[-1][0].isupper():
         return None
     return Span(*named[-1].span())
-
-
-def _others(before: str) -> bool:
-    """Whether anybody is named there; the month of a date is nobody."""
-    words = ENGLISH.cap.findall(before)[0 if not before[:1].isupper() else 1 :]
-    return any(fold(word) not in ENGLISH.words["months"] for word in words)
 
 
 EVENT_CONFIDENCE = 0.6
@@ -223,14 +204,14 @@ EVENTS: dict[str, tuple[FieldName, FieldName]] = {
     "was born": ("birth_date", "birth_place"),
     "died": ("death_date", "death_place"),
 }
-NEAR = 70
-"""How far behind the word the date and the place may stand."""
+MAX_EVENT_GAP = 70
+"""How far after 'born' or 'died' its date and place may be."""
 
 
 def event_facts(
     page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, known: frozenset[str]
 ) -> Iterator[ExtractedFact]:
-    """The first birth and death told of the subject, for the fields that are not known yet."""
+    """The first birth and death that a sentence gives the subject, for fields not known yet."""
     open_fields = {field for pair in EVENTS.values() for field in pair} - known
     if ENGLISH.lives.match(page.text, subject.opening.start, subject.opening.end):
         open_fields -= set(EVENTS["died"])
@@ -249,21 +230,18 @@ def _clause_events(page: PageDoc, clause: Clause) -> Iterator[ExtractedFact]:
         if not found:
             continue
         stop = ENGLISH.event_ends.search(page.text, found.end(), clause.end)
-        end = min(stop.start() if stop else clause.end, found.end() + NEAR * 2)
+        end = min(stop.start() if stop else clause.end, found.end() + 2 * MAX_EVENT_GAP)
         date_field, place_field = EVENTS[found["kind"]]
         because = f"{found['kind']!r} said of the subject"
         for dated in dates_in(page.text[found.end() : end], page.language)[:1]:
-            if dated.start < NEAR and not dated.when.lasts:
+            if dated.start < MAX_EVENT_GAP and not dated.when.lasts:
                 snippet = snippet_at(page, Span(anchor.start, found.end() + dated.end))
                 yield ExtractedFact(
                     date_field, dated.when.edtf(), snippet, "prose", EVENT_CONFIDENCE, dated.when, rationale=because
                 )
         place = ENGLISH.event_place.search(page.text, found.end(), end)
-        if (
-            place
-            and place.start() - found.end() < NEAR
-            and fold(place["place"].split()[0]) not in ENGLISH.words["months"]
-        ):
+        is_near = place and place.start() - found.end() < MAX_EVENT_GAP
+        if place and is_near and fold(place["place"].split()[0]) not in ENGLISH.words["months"]:
             snippet = snippet_at(page, Span(anchor.start, place.end()))
             yield ExtractedFact(place_field, place["place"], snippet, "prose", EVENT_CONFIDENCE, rationale=because)
         return

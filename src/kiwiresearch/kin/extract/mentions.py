@@ -1,4 +1,4 @@
-"""Where a sentence names the page's person, and whom the sentence is about by its first words."""
+"""Whether a name in a sentence means the page's person, and whom the sentence is about by its first words."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from kiwiresearch.text.words import fold
 def is_mention(
     page: PageDoc, sentence: SentenceSpan, found: Match, subject: PageSubject, capitals: CapitalisedWords
 ) -> bool:
-    """Whether a match of the subject's name is not a part of another's."""
+    """Whether a match of the subject's name is not part of another person's."""
     text, start, at = page.text, sentence.start, found.start()
     if not _is_complete_name(text, start, at, capitals) or _is_of_spouse(found[0], subject):
         return False
     if _is_otherwise_titled(page, start, at, subject):
         return False
-    told = ENGLISH.relative_named.search(text, start, at)
-    return not (told and "," not in told[0]) and not ENGLISH.wife_named.search(text[start:at])
+    relative = ENGLISH.relative_named.search(text, start, at)
+    return not (relative and "," not in relative[0]) and not ENGLISH.wife_named.search(text[start:at])
 
 
 def _is_complete_name(text: str, start: int, at: int, capitals: CapitalisedWords) -> bool:
-    """Whether a name is not the end of somebody else's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
+    """Whether a name is not the end of another person's: 'Hulagu Khan', 'Dafydd ap Llywelyn'."""
     before = regex.search(r"([\p{L}\p{M}'’\-]+\.?)\s+$", text[start:at])
     if not before:
         return True
@@ -46,7 +46,7 @@ def _is_of_spouse(mention: str, subject: PageSubject) -> bool:
 
 
 def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubject) -> bool:
-    """'Earl Carter', on the page of a Carter whom the lead calls no earl: it may be a first name."""
+    """'Earl Carter', on the page of a Carter whom the lead does not call an earl: it may be a first name."""
     before = regex.search(r"(\p{Lu}\p{Ll}+)\s+$", page.text[start:at])
     if not before or fold(before[1]) not in name_words().honorifics:
         return False
@@ -84,8 +84,8 @@ def sentence_referent(
     if ruler and state == "subject" and not subject.role.match(f"the {ruler[1]}'s") and not mention:
         return "other"
     fronted = ENGLISH.fronted_by.match(text)
-    told = subject.mention.match(text, fronted.end()) if fronted else None
-    if told and regex.match(r"\s+\p{Ll}", text[told.end() :]):
+    named_after = subject.mention.match(text, fronted.end()) if fronted else None
+    if named_after and regex.match(r"\s+\p{Ll}", text[named_after.end() :]):
         return "subject"
     if named and word != "born" and _is_other(named[0], subject, capitals, words):
         return "other"
@@ -94,13 +94,16 @@ def sentence_referent(
     rival = ENGLISH.rival_regnal.search(text)
     if rival and (not mention or rival.start() < mention.start()):
         return "other"  # 'In 1810, George III was', on the page of George IV
-    if mention and _first_person(text[: mention.start()], capitals):
-        return "subject"
+    if mention and not any(
+        found.start() > 0 and fold(found[0]) in capitals.persons and not ENGLISH.placed.search(text[: found.start()])
+        for found in ENGLISH.cap.finditer(text[: mention.start()])
+    ):
+        return "subject"  # nobody else is named before
     return "other" if state == "relative" else state
 
 
 def _is_about_another(text: str, subject: PageSubject) -> bool:
-    """'He invited Verdi', 'He, in turn': who does something to the subject is not the subject."""
+    """Whether 'he' does something to the subject, and so is not the subject: 'He invited Verdi', 'He, in turn'."""
     done = ENGLISH.done_to.match(text)
     mention = subject.mention.match(text, done.end()) if done else None
     return bool(ENGLISH.in_turn.match(text) or (mention and text[mention.end() : mention.end() + 1] not in ("'", "’")))
@@ -115,8 +118,7 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
     if not kin:
         return True
     sex = ENGLISH.kin_sex.get(kin["kind"].lower().split("-")[-1], "")
-    plural = kin["kind"].endswith(("s", "ren", "family"))
-    if plural:
+    if kin["kind"].endswith(("s", "ren", "family")):
         return True
     if not sex or sex == subject.sex:
         return False
@@ -128,7 +130,7 @@ def leaves_pronoun_to_subject(text: str, subject: PageSubject, capitals: Capital
 
 
 def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
-    """Whether everybody whom a sentence names is a woman on the page of a man: 'he' in the next is still that man."""
+    """Whether a sentence on the page of a man names only women: 'he' in the next one is still that man."""
     named = ENGLISH.name.match(text)
     opposite = subject.opposite
     pronoun = subject.opposite_opens(text)
@@ -141,18 +143,6 @@ def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedW
         or ENGLISH.placed.search(text[: found.start()])
         for found in ENGLISH.capital_run.finditer(text, pronoun.end() if pronoun else 0)
     )
-
-
-def _first_person(before: str, capitals: CapitalisedWords) -> bool:
-    """Whether no other person is named before."""
-    for found in ENGLISH.cap.finditer(before):
-        if (
-            found.start() > 0
-            and fold(found[0]) in capitals.persons
-            and not ENGLISH.placed.search(before[: found.start()])
-        ):
-            return False
-    return True
 
 
 def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords) -> bool:
@@ -170,7 +160,7 @@ def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords, words
 
 
 def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
-    """'Tom Hay Carter', on the page of Tom Carter: with a name between that the title leaves out."""
+    """'Tom Hay Carter', on the page of Tom Carter: with a middle name that the title lacks."""
     own = {fold(word) for word in parse_name(subject.name).given}
     return (
         len(own) == 1
@@ -184,8 +174,8 @@ def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
 def _is_called_human(
     text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
 ) -> bool:
-    """'Andrey was a musician': somebody whom the page names only here."""
+    """'Andrey was a musician': a person whom the page names only here."""
     if " " in name or fold(name) in subject.name_tokens | words.nobody | words.places | capitals.small:
         return False
-    told = ENGLISH.was_a_noun.match(text[at:])
-    return bool(told and (words.human.fullmatch(told[1]) or told[1].endswith("ist")))
+    noun = ENGLISH.was_a_noun.match(text[at:])
+    return bool(noun and (words.human.fullmatch(noun[1]) or noun[1].endswith("ist")))

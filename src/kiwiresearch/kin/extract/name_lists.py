@@ -1,4 +1,4 @@
-"""How names of people are recognised in a text, and the names that follow a cue: one, a couple, or a list."""
+"""Names of people in a text: whether something is a name, and the name, couple or list that follows a cue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Span(NamedTuple):
 
 
 def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
-    """The name that begins just here, if one does."""
+    """The name that begins exactly at `start`, if any."""
     found = ENGLISH.name.match(text, start, end)
     if not found:
         return None
@@ -28,9 +28,7 @@ def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
         stop -= 1
     numbered = regex.search(r"\s[IVX]+(?=\.(?:$|\s+\p{Lu}\p{Ll}))", text[start:stop])
     stop = start + numbered.end() if numbered else stop
-    bare = ENGLISH.bare_title.search(
-        text[start:stop],
-    )
+    bare = ENGLISH.bare_title.search(text[start:stop])
     stop = start + bare.start() if bare else stop
     if ENGLISH.nationality.match(text, start, end):
         return None
@@ -38,14 +36,13 @@ def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
 
 
 def is_name(written: str, words: FamilyWords) -> bool:
-    """Whether this can be a person's name: no bare place, month, people or title."""
+    """Whether this can be a person's name, and not just a place, month, nationality or title."""
     if "\n" in written or len(written) > 90 or "NN" in written.split():
         return False
-    heads = written.split(",")[0]
-    heads = ENGLISH.byname_start.split(heads)[0]
-    tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’.\-]+", heads)]
-    tokens = [token for token in tokens if token]
-    honorifics = name_words().honorifics
+    head = ENGLISH.byname_start.split(written.split(",")[0])[0]
+    tokens = [plain for token in regex.findall(r"[\p{L}\p{M}'’.\-]+", head) if (plain := fold(token))]
+    known = name_words()
+    honorifics = known.honorifics
     if len(tokens) > 1 and tokens[0] == "the" and tokens[1] in honorifics:
         tokens = tokens[1:]
     if not tokens or tokens[0] in words.nobody:
@@ -53,43 +50,36 @@ def is_name(written: str, words: FamilyWords) -> bool:
     if ENGLISH.words["not_persons"] & set(tokens):
         return False
     tokens = [part for token in tokens for part in token.split()]
-    known = name_words()
     own = [token for token in tokens if token not in honorifics and not regex.fullmatch(r"[ivx]+", token)]
     own = own or [token for token in tokens[-1:] if token in known.female]
     if not own or (len(own) == 1 and len(own[0]) < 2):
         return False
-    given = own[0] in known.female or own[0] in known.male
-    if given:
+    if own[0] in known.female or own[0] in known.male:
         return True
-    return (
-        not all(token in words.places or token in ENGLISH.words["sure_months"] for token in own)
-        and own[0] not in words.places
-    )
+    is_place_or_date = all(token in words.places or token in ENGLISH.words["sure_months"] for token in own)
+    return not is_place_or_date and own[0] not in words.places
 
 
 class FoundName(NamedTuple):
-    """A name, and what the words before it call the person: 'wife'."""
+    """A name, and the role the words before it give the person: 'wife'."""
 
     span: Span
     role: str = ""
 
 
 def skip_occupation(text: str, start: int, end: int, words: FamilyWords) -> int:
-    """Where the name begins in 'the author and politician Tom Hay': behind nouns for what a person is."""
-    told = ENGLISH.trades.match(text, start, end)
-    if not told or not _is_trade(told["more"] or told["trade"], words):
+    """Where the name begins after nouns for what a person does: 'the author and politician Tom Hay'."""
+    trades = ENGLISH.trades.match(text, start, end)
+    if not trades or ENGLISH.of_somebody.search(trades[0]):
         return start
-    return start if ENGLISH.of_somebody.search(told[0]) else int(told.end())
-
-
-def _is_trade(noun: str, words: FamilyWords) -> bool:
-    return bool(words.human.fullmatch(noun) or ENGLISH.trade.fullmatch(noun))
+    noun = trades["more"] or trades["trade"]
+    return int(trades.end()) if words.human.fullmatch(noun) or ENGLISH.trade.fullmatch(noun) else start
 
 
 def name_after(
     text: str, start: int, end: int, words: FamilyWords, *, described: bool = False, owning: bool = False
 ) -> FoundName | None:
-    """The name that follows, behind a description if one is allowed; one with an apostrophe only if `owning`."""
+    """The name that follows, after a description if `described`; a possessive name only if `owning`."""
     at = skip_occupation(text, start, end, words) if described else start
     while at < end and text[at] == " ":
         at += 1
@@ -110,8 +100,8 @@ def name_after(
         noun = text[found.start : found.end]
         if " " not in noun and text[found.end : found.end + 2] == ", ":
             return name_after_description(text, start, end, words)  # 'a fellow Marxist, Ann Hay'
-    if not found and described and (told := name_after_description(text, start, end, words)):
-        return told
+    if not found and described and (named := name_after_description(text, start, end, words)):
+        return named
     if not found and described:
         skip = ENGLISH.described.match(text, start, end)
         if not skip or ENGLISH.not_of_others.search(skip[0]):
@@ -131,22 +121,22 @@ def name_after(
 
 
 def name_after_description(text: str, start: int, end: int, words: FamilyWords) -> FoundName | None:
-    """The name behind words for what a person is, however many, where nothing among them is another person."""
-    told = ENGLISH.description.match(text, start, end)
+    """The name after a description of any length that mentions nobody else."""
+    description = ENGLISH.description.match(text, start, end)
     if (
-        not told
-        or ENGLISH.not_describing.search(ENGLISH.of_years.sub("", told[0]))
-        or len(told[0]) > LONGEST_DESCRIPTION
+        not description
+        or ENGLISH.not_describing.search(ENGLISH.of_years.sub("", description[0]))
+        or len(description[0]) > MAX_DESCRIPTION
     ):
         return None
-    found = name_at(text, told.end(), end, words)
-    named = told[0].rstrip().endswith(("named", "called"))
+    found = name_at(text, description.end(), end, words)
+    named = description[0].rstrip().endswith(("named", "called"))
     if not found or not (named or " " in text[found.start : found.end] or sex_of_name(text[found.start : found.end])):
         return None
     return FoundName(found) if text[found.end : found.end + 1] not in ("'", "’") else None
 
 
-LONGEST_DESCRIPTION = 90
+MAX_DESCRIPTION = 90
 
 
 def couple_after(
@@ -157,7 +147,7 @@ def couple_after(
     if not first:
         return []
     at = first.span.end
-    for _ in range(7):
+    for _ in range(7):  # appositions between the two names
         bracket = BRACKET.match(text, at, end)
         at = bracket.end() if bracket else at
         link = ENGLISH.and_second.match(text, at, end)
@@ -172,12 +162,8 @@ def couple_after(
                 and (verbs or not ENGLISH.verb_after_name.match(text, second.end, end))
                 and text[second.end : second.end + 2] not in ("'s", "’s")
             ):
-                role = (
-                    "wife"
-                    if link["his"] == "his" or link["role"] in ("wife", "wives", "queen", "consort")
-                    else link["role"] or ""
-                )
-                return [first, FoundName(second, role)]
+                is_wife = link["his"] == "his" or link["role"] in ("wife", "wives", "queen", "consort")
+                return [first, FoundName(second, "wife" if is_wife else link["role"] or "")]
             if second or link["role"] or link["his"]:
                 return [first]
         apposition = ENGLISH.apposition.match(text, at, end)
@@ -187,11 +173,14 @@ def couple_after(
     return [first]
 
 
-def names_after(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName | None]:
-    """A list of names, each with its brackets; it ends where something else follows."""
+def names_after(text: str, start: int, end: int, words: FamilyWords, *, many: bool = True) -> list[FoundName]:
+    """The list of names that follows, or just one name if not `many`."""
+    if not many:
+        name = name_after(text, start, end, words)
+        return [name] if name else []
     if ";" in text[start:end] and _is_by_semicolons(text[start:end]):
         return _by_semicolons(text, start, end, words)
-    found: list[FoundName | None] = []
+    found: list[FoundName] = []
     at = start
     while at < end:
         one = name_at(text, at, end, words)
@@ -211,9 +200,10 @@ def names_after(text: str, start: int, end: int, words: FamilyWords) -> list[Fou
             break
         skipped = ENGLISH.unnamed_in_list.match(text[step.end() : end])
         at = step.end() + (skipped.end() if skipped else 0)
-        if "and" in step[0] and "twins" not in step[0] and found and _last(text, at, end, words):
+        if "and" in step[0] and "twins" not in step[0]:
             last = name_at(text, at, end, words)
-            return [*found, FoundName(last)] if last else found
+            if last and not ENGLISH.verb_after_name.match(text, last.end, end):
+                return [*found, FoundName(last)]
     return found
 
 
@@ -226,21 +216,15 @@ def _is_by_semicolons(listed: str) -> bool:
     return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
 
 
-def _last(text: str, at: int, end: int, words: FamilyWords) -> bool:
-    found = name_at(text, at, end, words)
-    return bool(found and not ENGLISH.verb_after_name.match(text, found.end, end))
-
-
-def _by_semicolons(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName | None]:
-    found: list[FoundName | None] = []
+def _by_semicolons(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName]:
+    found: list[FoundName] = []
     at = start
     for piece in text[start:end].split(";"):
         begin, at = at, at + len(piece) + 1
         lead = ENGLISH.list_lead.match(piece)
         one = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece), words)
-        if not one:
-            if not found:
-                return []
-            continue
-        found.append(FoundName(one))
+        if one:
+            found.append(FoundName(one))
+        elif not found:
+            return []
     return found

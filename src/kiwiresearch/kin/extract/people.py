@@ -1,4 +1,4 @@
-"""Which pages are about one real person, and what told."""
+"""Decides whether a page is about one real person."""
 
 from __future__ import annotations
 
@@ -26,39 +26,41 @@ FIRST_SENTENCE_LENGTH = 330
 
 @dataclass(frozen=True, slots=True)
 class PersonVerdict:
-    """Whether a page is about a person, and why one thinks so."""
+    """Whether a page is about a person, and the reason."""
 
     is_person: bool
     why: str
 
 
 def judge_page(page: PageDoc, subject: PageSubject, words: FamilyWords) -> PersonVerdict:
-    """Boxes and the first sentence decide; what can be read both ways is no person."""
+    """Boxes and the first sentence decide; in doubt it is not about a person."""
     against = _against(page, subject, words)
     if against:
         return PersonVerdict(is_person=False, why=against)
     labels = {label_kind(row.key, words) for box in page.infoboxes[:2] for row in box.rows}
     first = _first_sentence(page, subject)
-    human = _is_called_human(first, words)
-    talk = speaks_of_person(page, subject.opening)
-    if labels & LIFE and (talk or human or opening_lifespan(page, subject)):
-        return PersonVerdict(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
+    human = _human_noun(first, words)
+    personal = speaks_of_person(page, subject.opening)
     lifespan = opening_lifespan(page, subject)
+    if labels & LIFE and (personal or human or lifespan):
+        return PersonVerdict(is_person=True, why=f"a box with {', '.join(sorted(labels & VITAL))}")
     exact = bool(lifespan and lifespan[0].birth and lifespan[0].birth.precision == "day" and subject.sex)
-    if lifespan and (talk or human or exact) and not _is_plural(first) and _opens_with_name(page, subject):
+    is_plural = ENGLISH.plural_lead.match(first)
+    if lifespan and (personal or human or exact) and not is_plural and _opens_with_name(page, subject):
         return PersonVerdict(is_person=True, why="dates in brackets behind the name in the lead")
-    if human and talk and _opens_with_name(page, subject):
+    if human and personal and _opens_with_name(page, subject):
         return PersonVerdict(is_person=True, why=f"the lead says what the person was: {human!r}")
     return PersonVerdict(is_person=False, why="nothing tells of one person's life")
 
 
-REACH = 95
+MAX_NOUN_GAP = 95
+"""How far after 'was a' the noun for the person may be."""
 
 
-def _is_called_human(first: str, words: FamilyWords) -> str:
-    """The noun by which 'was a …' calls the subject a person; empty if none does."""
+def _human_noun(first: str, words: FamilyWords) -> str:
+    """The noun after 'was a …' that calls the subject a person; empty if there is none."""
     for called in ENGLISH.called_a.finditer(first):
-        found = words.human.search(first, called.end(), min(len(first), called.end() + REACH))
+        found = words.human.search(first, called.end(), min(len(first), called.end() + MAX_NOUN_GAP))
         before = first[called.end() : found.start()] if found else ""
         if found and not _is_of_thing(first[found.end() :], words) and not ENGLISH.preposition_word.search(before):
             return found[0].lower()
@@ -66,31 +68,25 @@ def _is_called_human(first: str, words: FamilyWords) -> str:
 
 
 def _is_of_thing(behind: str, words: FamilyWords) -> bool:
-    """'a spy comedy film', 'man-made': the noun for a person only tells of what kind a thing is."""
+    """Whether the noun for a person only describes a thing: 'a spy comedy film', 'man-made'."""
     thing = ENGLISH.thing_noun.match(behind)
     return thing is not None and not words.human.match(behind[thing.end() :].lstrip())
-
-
-def _is_plural(first: str) -> bool:
-    return bool(ENGLISH.plural_lead.match(first))
 
 
 def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
     """Whether the first words are the name, and not 'In an abbey'."""
     head = page.text[subject.opening.start : subject.opening.start + 90].split()[:9]
     if " ".join(head).startswith(f"The {page.title} "):
-        return False  # an office, or a thing there is one of
-    return bool(subject.name_tokens & {fold(word) for word in head if not word.islower()}) and _capitalised(page.title)
-
-
-def _capitalised(title: str) -> bool:
-    """'Lighting designer' is no name."""
-    small = name_words().particles | {"and"}
-    words = (word.partition("-")[0] for word in title.split())
-    return all(word[:1].isupper() or not word[:1].isalpha() or word in small for word in words)
+        return False  # an office, or a unique thing
+    # 'Lighting designer' is not a name: all its words but particles have capitals.
+    particles = name_words().particles | {"and"}
+    words = [word.partition("-")[0] for word in page.title.split()]
+    is_capitalised = all(word[:1].isupper() or not word[:1].isalpha() or word in particles for word in words)
+    return is_capitalised and bool(subject.name_tokens & {fold(word) for word in head if not word.islower()})
 
 
 def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
+    """Why the page is surely not about one person; empty if nothing excludes it."""
     if page.redirect or not page.text.strip():
         return "an empty page"
     if page.signals.disambiguation:
@@ -111,29 +107,24 @@ def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
     if rows & ENGLISH.words["group_rows"] and "members" in " ".join(rows):
         return NON_PERSON_REASONS["several"]
     first = _first_sentence(page, subject)
+    human = _human_noun(first, words)
     for kind, pattern in words.kinds:
         found = pattern.search(first)
-        if not found or (
-            kind in ("several", "work", "animal") and _said_of_person(first, found.start(), found.end(), words)
-        ):
+        if not found:
             continue
-        if kind != "myth" or _is_called_human(first, words) in ENGLISH.words["heroes"] | {""}:
+        if kind in ("several", "work", "animal"):
+            # 'was a film director', 'was king of the people of': the noun describes a person.
+            if not human and not words.human.search(first, found.start(), min(len(first), found.end() + 40)):
+                return NON_PERSON_REASONS[kind]
+        elif kind != "myth" or human in ENGLISH.words["heroes"] | {""}:
             return NON_PERSON_REASONS[kind]
     return ""
 
 
-def _said_of_person(first: str, start: int, end: int, words: FamilyWords) -> bool:
-    """'was a film director', 'was king of the people of': the noun in question belongs to a person."""
-    return bool(_is_called_human(first, words) or words.human.search(first, start, min(len(first), end + 40)))
-
-
 def _first_sentence(page: PageDoc, subject: PageSubject) -> str:
-    """The opening without its brackets, up to where it stops telling what the subject is."""
+    """The first sentence of the opening without its brackets, cut to `FIRST_SENTENCE_LENGTH`."""
     text = page.text[subject.opening.start : subject.opening.end][:1_500]
-    while True:
-        plain = regex.sub(r"\([^()]*\)", " ", text)
-        if plain == text:
-            break
+    while (plain := regex.sub(r"\([^()]*\)", " ", text)) != text:
         text = plain
     text = regex.sub(r"\s+", " ", text)
     stop = regex.search(r"(?<=[\p{Ll}\d\])])\.\s+(?=\p{Lu})", text)

@@ -1,4 +1,4 @@
-"""Whom a pronoun means: the names of a page, and what stands between the subject and 'he' or 'his'."""
+"""Whether a pronoun means the subject, judged by the names between the subject and 'he' or 'his'."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from kiwiresearch.text.words import fold
 
 Referent = Literal["subject", "relative", "other"]
 
-GOVERNED_WITHIN = 12
+MAX_GOVERNING_GAP = 12
 
 
 def governing_word(text: str, start: int, at: int) -> str:
-    """The word just before that makes whoever is named here not what the sentence is about; empty if none does."""
-    found = ENGLISH.governed.search(text[max(start, at - GOVERNED_WITHIN) : at])
+    """The word before a name that makes it an object, such as 'with' or 'of'; empty if there is none."""
+    found = ENGLISH.governed.search(text[max(start, at - MAX_GOVERNING_GAP) : at])
     return found[0].strip() if found else ""
 
 
 @dataclass(frozen=True, slots=True)
 class CapitalisedWords:
-    """The words of a page that bear a capital inside of sentences: of people, and of places."""
+    """The words a page capitalises in the middle of sentences: of people and of places."""
 
     persons: frozenset[str]
     small: frozenset[str]
     """Words that the page also writes without a capital."""
     placed: frozenset[str]
-    """Words that stand behind 'in', 'at' or 'near' at least one time in three."""
+    """Words that follow 'in', 'at' or 'near' at least one time in three."""
 
 
 def capitalised_words(page: PageDoc, subject: PageSubject) -> CapitalisedWords:
@@ -48,7 +48,7 @@ def capitalised_words(page: PageDoc, subject: PageSubject) -> CapitalisedWords:
 
 
 def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Span], capitals: CapitalisedWords) -> bool:
-    """Whether 'his' stands before its own clause, and that clause begins with somebody else."""
+    """Whether 'his' is in a phrase before the main clause, and that clause begins with another person."""
     if not ENGLISH.fronted.fullmatch(text, sentence.start, owner.start) or text[owner.start].isupper():
         return False
     own = (anchor for anchor in anchors if not governing_word(text, sentence.start, anchor.start))
@@ -60,7 +60,9 @@ def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Spa
         return False  # 'From then on his son, Ned Carter, became': this is the main clause
     known = name_words()
     wedding = kin and not ENGLISH.kin_noun.match(text, owner.end, sentence.end)
-    stretch = _main_clause(text, begin, sentence.end) + OPENS_WITHIN if wedding else sentence.end
+    comma = text.find(",", begin, sentence.end)
+    main_clause = comma if comma >= 0 else sentence.end
+    stretch = main_clause + OPENS_WITHIN if wedding else sentence.end
     return any(
         fold(found[0].split()[0]) in capitals.persons | known.honorifics | known.male | known.female
         and not ENGLISH.place_before.search(text[sentence.start : found.start()])
@@ -69,12 +71,7 @@ def is_fronted(text: str, sentence: SentenceSpan, owner: Span, anchors: list[Spa
 
 
 OPENS_WITHIN = 60
-
-
-def _main_clause(text: str, start: int, end: int) -> int:
-    """Where the words put first end: behind their comma."""
-    comma = text.find(",", start, end)
-    return comma if comma >= 0 else end
+"""How far into the main clause its subject may be."""
 
 
 def refers_to_subject(
@@ -87,7 +84,7 @@ def refers_to_subject(
     capitals: CapitalisedWords,
     words: FamilyWords,
 ) -> bool:
-    """Whether a pronoun means the subject: nobody else is named between the subject and it."""
+    """Whether a pronoun means the subject: no other person is named between the two."""
     if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
         return False
     if start == "other" and not _is_only_opposite(text, sentence, at, subject):
@@ -153,7 +150,7 @@ def refers_to_subject(
 
 
 def _is_only_opposite(text: str, sentence: SentenceSpan, at: int, subject: PageSubject) -> bool:
-    """'Beatrice died, and in 1321 he married': who opens the sentence cannot be 'he', and nobody else is named."""
+    """'Beatrice died, and in 1321 he married': the only person named before cannot be 'he'."""
     opposite = subject.opposite
     runs = list(ENGLISH.capital_run.finditer(text, sentence.start, at))
     first = subject.opposite_opens(text, sentence.start)
@@ -173,14 +170,14 @@ ASIDES = regex.compile(r"\([^()]*\)|[\"“][^\"“”]*[\"”]")
 
 
 def _is_month(between: str, start: int, end: int) -> bool:
-    """'On 2 April 1836': a month that may be a name as well has a number beside it."""
+    """'On 2 April 1836': a month that can also be a name has a number next to it."""
     if between[start:end].split()[-1] not in ENGLISH.words["months_or_names"]:
         return False
     return bool(ENGLISH.day_before.search(between[:start]) or regex.match(r",?\s+\d", between[end:]))
 
 
 def _is_owned_by_another(between: str, capitals: CapitalisedWords, words: FamilyWords) -> bool:
-    """'the king and his' consort, 'Later, Ned and his wife': the pronoun goes with the noun just before it."""
+    """'the king and his' consort, 'Later, Ned and his wife': the pronoun belongs to the noun just before it."""
     found = ENGLISH.noun_and.search(between)
     if found and words.human.fullmatch(found[1]):
         return True

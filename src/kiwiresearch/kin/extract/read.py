@@ -1,4 +1,4 @@
-"""From a page to the person it is about: the entry point of this package."""
+"""Reads the person a page is about: `read_person` is the entry point of this package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiwiresearch.kin.extract.life_dates import lead_facts, link_target, snippet
 from kiwiresearch.kin.extract.life_events import event_facts, read_marriages
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.people import judge_page
-from kiwiresearch.kin.extract.relations import Relation, read_born_to, read_child_of, read_role_of
+from kiwiresearch.kin.extract.relations import Relation, Rule, read_born_to, read_child_of, read_role_of
 from kiwiresearch.kin.extract.relatives import (
     read_apposition,
     read_children,
@@ -22,7 +22,7 @@ from kiwiresearch.kin.extract.relatives import (
 )
 from kiwiresearch.kin.extract.subject import PageSubject, subject_of
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, family_words, regex
-from kiwiresearch.kin.names import PersonName, parse_name, sex_of_name
+from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import Qualifier
 from kiwiresearch.page.doc import PageDoc
@@ -31,11 +31,11 @@ from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
 SIBLING_COUNT_WITHIN = 4_000
-"""How far into a page 'the eldest of five children' is said of its subject."""
+"""How far into a page 'the eldest of five children' refers to its subject."""
 
 
 def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
-    """All that is worth looking for, each once, the likeliest first."""
+    """What is worth a search, most promising first."""
     found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
     once = {one.text: one for one in found}
     return tuple(sorted(once.values(), key=lambda one: (-one.priority, one.text)))
@@ -43,57 +43,39 @@ def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFac
 
 def _generation(subject: PageSubject) -> Iterator[Hypothesis]:
     """'Jr.' implies a father of the same name, 'Sr.' a child."""
-    name = parse_name(subject.name)
-    plain = ENGLISH.suffix.sub("", subject.name).strip()
-    if name.generation == "junior" and ENGLISH.suffix.search(subject.name):
-        yield Hypothesis(
-            "parental_discovery",
-            f"{subject.name} is a 'Jr.': a father may have borne the name {plain}.",
-            f"the suffix of the name {subject.name!r}",
-            0.8,
-            (f"{plain} Sr.", f"{plain} father"),
-        )
-    if name.generation == "senior" and ENGLISH.suffix.search(subject.name):
-        yield Hypothesis(
-            "child_discovery",
-            f"{subject.name} is a 'Sr.': a son may bear the name {plain}.",
-            f"the suffix of the name {subject.name!r}",
-            0.7,
-            (f"{plain} Jr.", f"{plain} son"),
-        )
+    name = subject.name
+    generation = parse_name(name).generation if ENGLISH.suffix.search(name) else ""
+    plain = ENGLISH.suffix.sub("", name).strip()
+    hint = f"the suffix of the name {name!r}"
+    if generation == "junior":
+        text = f"{name} is a 'Jr.': a father may have borne the name {plain}."
+        yield Hypothesis("parental_discovery", text, hint, 0.8, (f"{plain} Sr.", f"{plain} father"))
+    if generation == "senior":
+        text = f"{name} is a 'Sr.': a son may bear the name {plain}."
+        yield Hypothesis("child_discovery", text, hint, 0.7, (f"{plain} Jr.", f"{plain} son"))
 
 
 def _maiden(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
-    """'née Knox' behind the subject's own name: the family she was born into."""
+    """'née Knox' after the subject's name: the family she was born into."""
     head = page.text[subject.opening.start : min(subject.opening.end, subject.opening.start + 250)]
     found = ENGLISH.born_name.search(head)
     given = parse_name(subject.name).given
     if found and given and subject.sex != "male":
         maiden = found[1] or found[2]
-        yield Hypothesis(
-            "birth_family",
-            f"{subject.name} was born a {maiden}: her father may be found under that name.",
-            found[0],
-            0.7,
-            (f"{given[0]} {maiden}", f"{maiden} family"),
-        )
+        text = f"{subject.name} was born a {maiden}: her father may be found under that name."
+        yield Hypothesis("birth_family", text, found[0], 0.7, (f"{given[0]} {maiden}", f"{maiden} family"))
 
 
 def _siblings(page: PageDoc, subject: PageSubject) -> Iterator[Hypothesis]:
-    """'the eldest of five children': brothers and sisters whom the page may not name."""
-    for found in ENGLISH.nth_of.finditer(
-        page.text, subject.opening.start, min(len(page.text), subject.opening.start + SIBLING_COUNT_WITHIN)
-    ):
+    """'the eldest of five children': siblings whom the page may not name."""
+    name, opening = subject.name, subject.opening.start
+    for found in ENGLISH.nth_of.finditer(page.text, opening, min(len(page.text), opening + SIBLING_COUNT_WITHIN)):
         start = max((at for at in page.sentences if at <= found.start()), default=found.start())
         before = page.text[start : found.start()]
         if subject.mention.search(before) or regex.match(rf"(?i)\s*{subject.pronoun or 'he'}\b", before):
-            yield Hypothesis(
-                "sibling_discovery",
-                f"{subject.name} was one of {found[1]} {found[2]}: the others may be found.",
-                found[0],
-                0.5,
-                (f"{subject.name} siblings", f"{subject.name} brothers and sisters"),
-            )
+            text = f"{name} was one of {found[1]} {found[2]}: the others may be found."
+            queries = (f"{name} siblings", f"{name} brothers and sisters")
+            yield Hypothesis("sibling_discovery", text, found[0], 0.5, queries)
             return
 
 
@@ -107,27 +89,23 @@ def _regnal(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...
     for key, kind in (("predecessor", "parental_discovery"), ("successor", "child_discovery")):
         row = rows.get(key)
         name = row.value.split("\n")[0].strip() if row else ""
-        if not row or not name or fold(name) in known or not _is_one(parse_name(name)):
-            continue
-        yield Hypothesis(
-            kind,
-            f"{name}, {key} of {subject.name}, may be of the same house ({house}) and a relative.",
-            f"the row {row.key!r} of the box",
-            0.4,
-            (f"{name} family", f"{name} {house}"),
-        )
-
-
-def _is_one(name: PersonName) -> bool:
-    return bool(name.given) and " and " not in name.written and "," not in name.written
+        is_one_person = parse_name(name).given and " and " not in name and "," not in name
+        if row and is_one_person and fold(name) not in known:
+            text = f"{name}, {key} of {subject.name}, may be of the same house ({house}) and a relative."
+            hint = f"the row {row.key!r} of the box"
+            yield Hypothesis(kind, text, hint, 0.4, (f"{name} family", f"{name} {house}"))
 
 
 LEAD_CONFIDENCE = 0.7
 PROSE_CONFIDENCE = 0.6
 
-CHILD_RULES = ("of the subject by name", "'had children' said of the subject", "'their children' of the couple")
-Rule = Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]]
-RULES: tuple[Rule, ...] = (
+CHILD_RULES = (Rule.POSSESSIVE, Rule.HAD_CHILDREN, Rule.THEIR_CHILDREN)
+DATED_RULES = (
+    Rule.MARRIED, Rule.WHOM_MARRIED, Rule.WHOSE_DAUGHTER, Rule.BOTH_MARRIED, Rule.MARRIED_BY, Rule.MET_AND_MARRIED,
+)  # fmt: skip
+"""A date that opens their sentence is that of the wedding."""
+RelationReader = Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]]
+RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
     read_born_to,
     read_role_of,
@@ -143,28 +121,24 @@ RULES: tuple[Rule, ...] = (
 def prose_facts(
     page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, words: FamilyWords
 ) -> Iterator[ExtractedFact]:
-    """Relatives named in sentences about the subject, each once for each sentence."""
+    """Relatives named in sentences about the subject, once for each sentence."""
     wives: set[str] = set()
     for clause in clauses:
         seen: set[tuple[str, int]] = set()
-        said = [one for rule in RULES for one in rule(page.text, clause, subject, words)]
-        for relation in (*said, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
+        found = [one for read in RELATION_READERS for one in read(page.text, clause, subject, words)]
+        for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
             key = relation.field, relation.name.start
-            if key in seen or _is_subject(page, relation, subject) or _of_same_sex(page, relation, subject):
+            if key in seen or _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject):
                 continue
             seen.add(key)
             if relation.field == "spouse":
-                wives.update(_called(page.text[relation.name.start : relation.name.end], subject))
+                names = regex.findall(r"\p{Lu}[\p{L}\-]+", page.text[relation.name.start : relation.name.end])
+                wives.update(word for word in names if fold(word) not in subject.name_tokens)
             yield _fact(page, clause, relation, words)
 
 
-def _called(name: str, subject: PageSubject) -> Iterator[str]:
-    """The words of a name by which the text may call a wife, without those that are the subject's as well."""
-    yield from (word for word in regex.findall(r"\p{Lu}[\p{L}\-]+", name) if fold(word) not in subject.name_tokens)
-
-
 def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
-    """Nobody is their own relative; a parent may bear the same name."""
+    """Whether the name is the subject's own; a parent may have the same name."""
     name = page.text[relation.name.start : relation.name.end]
     one, own = parse_name(name), parse_name(page.title)
     if own.regnal and one.regnal == own.regnal and one.given[:1] == own.given[:1]:
@@ -174,15 +148,14 @@ def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool
     if "also named" in page.text[relation.quote.start : relation.quote.end] or one.generation:
         return False
     given = {fold(word) for word in (*own.given, *parse_name(subject.name).given)}
-    if relation.field == "child" and fold(name) in given and relation.rule.endswith(CHILD_RULES):
-        return bool(
-            ENGLISH.his_son.fullmatch(page.text, relation.quote.start, relation.name.start)
-        )  # 'his eldest son Benjamin', on the page of Benjamin
+    if relation.field == "child" and fold(name) in given and relation.rule in CHILD_RULES:
+        # 'his eldest son Benjamin', on the page of Benjamin
+        return bool(ENGLISH.his_son.fullmatch(page.text, relation.quote.start, relation.name.start))
     return fold(name) in subject.name_tokens or fold(name) in (fold(subject.name), fold(page.title))
 
 
-def _of_same_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
-    """In old texts a man that a man 'married' is somebody else's husband: gender must agree."""
+def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
+    """A father is a man, a mother a woman; in old texts a man whom a man 'married' is another's husband."""
     sex = sex_of_name(page.text[relation.name.start : relation.name.end])
     if (relation.field == "father" and sex == "female") or (relation.field == "mother" and sex == "male"):
         return True
@@ -197,33 +170,30 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords)
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]
     behind = page.text[relation.name.end : said.end] if relation.quote.start == relation.name.start else ""
-    kind = "lead" if clause.early else "prose"
+    claimed = ENGLISH.claimed.search(page.text, clause.start, relation.name.start)
+    sections = reversed(page.sections)
     return ExtractedFact(
         relation.field,
         name,
         snippet_at(page, said),
-        kind,  # type: ignore[arg-type]  # both are methods
+        "lead" if clause.early else "prose",
         LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
-        qualifier=_qualifier(behind or before, words) or _claimed(page, clause, relation),
+        qualifier=_qualifier(behind or before, words) or ("disputed" if claimed else ""),
         target=link_target(page.links, relation.name),
-        locator=_section(page, clause.start),
-        rationale=relation.rule,
+        locator=next((section.heading for section in sections if section.heading_start <= clause.start), ""),
+        rationale=relation.rationale,
     )
 
 
 def _qualifier(before: str, words: FamilyWords) -> Qualifier:
-    """What the words right before a name say of the relation; those of the next name on do not count."""
+    """What the words right before a name say about the relation, not those about the name before it."""
     near = regex.split(r"[,;]", before)[-1] if "," in before else before
     return qualifier_in(near, words) or qualifier_in(before[-40:], words)
 
 
-def _claimed(page: PageDoc, clause: Clause, relation: Relation) -> Qualifier:
-    return "disputed" if ENGLISH.claimed.search(page.text, clause.start, relation.name.start) else ""
-
-
 def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
-    """When they married: the date right behind the name, or the one that opens the sentence."""
+    """The date of a wedding, right after the name or at the start of the sentence, and the quote that has it."""
     text, said = page.text, relation.quote
     behind = ENGLISH.married_on.match(text, relation.name.end, clause.end)
     if behind and "(" not in text[behind.end() : behind.end() + 4]:
@@ -231,64 +201,48 @@ def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRan
             if dated.start < 3 and not dated.when.lasts:
                 return dated.when, Span(said.start, max(said.end, behind.end() + dated.end))
     opened = ENGLISH.opened_with_date.match(text, clause.start, clause.end)
-    if opened and "married" in relation.rule:
+    if opened and relation.rule in DATED_RULES:
         for dated in dates_in(text[clause.start : said.start], page.language)[:1]:
             if dated.start <= opened.end() - clause.start + 1 and not dated.when.lasts:
                 return dated.when, Span(clause.start, said.end)
     return None, said
 
 
-def _section(page: PageDoc, at: int) -> str:
-    return next((section.heading for section in reversed(page.sections) if section.heading_start <= at), "")
-
-
 def read_person(page: PageDoc) -> PersonReading:
-    """What the page says about its person, by rule alone.
+    """What the page says about its person, by rule alone; never raises.
 
-    Never raises. A page in a language without a file of words is told to be unread,
-    since figures alone do not say what happened on a day.
+    A page in a language without a word list is not read: dates alone do not say what happened.
     """
     words = family_words(page.language)
     if words is None:
-        return PersonReading(
-            page.ref, page.title, is_person=False, why=f"no words to read pages in {page.language!r} by"
-        )
+        why = f"no words to read pages in {page.language!r} by"
+        return PersonReading(page.ref, page.title, is_person=False, why=why)
     subject = subject_of(page)
-    told = judge_page(page, subject, words)
-    if not told.is_person:
-        return PersonReading(page.ref, page.title, is_person=False, why=told.why)
+    verdict = judge_page(page, subject, words)
+    if not verdict.is_person:
+        return PersonReading(page.ref, page.title, is_person=False, why=verdict.why)
     sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
     clauses = tuple(clauses_of(page, subject, words))
     prose = tuple(prose_facts(page, clauses, subject, words))
     spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
-    facts = _once(
-        (
-            *sure,
-            *event_facts(page, clauses, subject, frozenset(fact.field for fact in sure)),
-            *(fact for fact in family_facts(page, subject, words) if not _heads(fact, spouses)),
-            *prose,
-        )
-    )
+    # A wife who heads the list of her children is not one of them; a daughter has dates after her name.
+    listed = [
+        fact
+        for fact in family_facts(page, subject, words)
+        if fold(fact.value) not in spouses or not fact.snippet.words.endswith(fact.value)
+    ]
+    events = event_facts(page, clauses, subject, frozenset(fact.field for fact in sure))
+    once: dict[tuple[str, str, int, int], ExtractedFact] = {}
+    for fact in (*sure, *events, *listed, *prose):
+        once.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
+    facts = tuple(once.values())
     return PersonReading(
         page.ref,
         page.title,
         is_person=True,
-        why=told.why,
+        why=verdict.why,
         name=subject.name,
         sex=subject.sex,
         facts=facts,
         hypotheses=hypotheses_of(page, subject, facts),
     )
-
-
-def _heads(fact: ExtractedFact, spouses: set[str]) -> bool:
-    """Whether an item of a list of children is the wife who bore those below; a daughter has dates behind her name."""
-    return fold(fact.value) in spouses and fact.snippet.words.endswith(fact.value)
-
-
-def _once(facts: Iterable[ExtractedFact]) -> tuple[ExtractedFact, ...]:
-    """Each value of a field at most once from one place."""
-    kept: dict[tuple[str, str, int, int], ExtractedFact] = {}
-    for fact in facts:
-        kept.setdefault((fact.field, fact.value, fact.snippet.start, fact.snippet.end), fact)
-    return tuple(kept.values())

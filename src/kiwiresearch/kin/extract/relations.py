@@ -1,9 +1,10 @@
-"""The phrases of kinship, and the rules for 'son of', 'born to' and 'wife of' in a sentence about the page's person."""
+"""Rules for 'son of', 'born to' and 'wife of' in a sentence about the page's person, and what a rule returns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.name_lists import BRACKET, FoundName, Span, couple_after, name_after, names_after
@@ -13,52 +14,72 @@ from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
 
-GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
-"""What may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
+
+class Rule(Enum):
+    """How a relation was read. The value is the rationale shown with the fact; `noun` is the kinship word."""
+
+    CHILD_OF = "'son of' or 'daughter of' said of the subject"
+    BORN_TO = "'born to' said of the subject"
+    ROLE_OF = "{noun!r} of, said of the subject"
+    HIS_PARENTS = "'his parents'"
+    POSSESSIVE = "{noun!r} of the subject by name"
+    APPOSITION = "a name and who that is"
+    HAD_CHILDREN = "'had children' said of the subject"
+    THEIR_CHILDREN = "'their children' of the couple"
+    HAD_SIBLINGS = "'had a brother' said of the subject"
+    MARRIED = "'married' said of the subject"
+    MARRYING = "'marrying' said of the subject"
+    MARRIAGE_TO = "'marriage to' said of the subject"
+    HAD_WIFE = "'had a wife' or a marriage"
+    WIFE_OF = "'became the wife of' the subject"
+    MARRIAGE_OF = "'marriage of' the subject"
+    WHOM_MARRIED = "'whom he married'"
+    WHOSE_DAUGHTER = "'whose daughter he married'"
+    BOTH_MARRIED = "'married' said of the subject and another"
+    AND_WIFE = "'and wife' said of the subject"
+    MARRIED_BY = "'married' the subject, said of another"
+    BECAME = "'became the {noun} of' the subject"
+    MET_AND_MARRIED = "'met' and 'married' said of the subject"
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relative that a sentence names, and the words that say so: from the subject to the name."""
+    """A relative named in a sentence, and the quote that says so: from the subject to the name."""
 
     field: FieldName
     name: Span
     quote: Span
-    rule: str
+    rule: Rule
+    noun: str = ""
 
-
-def _governed(text: str, clause: Clause, anchor: Span, *, joint: bool) -> bool:
-    """'He studied with Alexander': the subject is not what the sentence is about there."""
-    word = governing_word(text, clause.start, anchor.start)
-    return bool(word) and not (joint and word == "and")
+    @property
+    def rationale(self) -> str:
+        return self.rule.value.format(noun=self.noun)
 
 
 def words_since_subject(text: str, clause: Clause, at: int, *, joint: bool = False) -> tuple[Span, str] | None:
-    """The last mention of the subject before, and the words in between without brackets."""
-    before = [
-        anchor for anchor in clause.anchors if anchor.end <= at and not _governed(text, clause, anchor, joint=joint)
-    ]
-    if not before:
-        return None
-    return before[-1], regex.sub(r"\([^()]*\)", " ", text[before[-1].end : at])
+    """The last mention of the subject before an offset, and the words after it without brackets.
+
+    Mentions that another word governs do not count: 'He studied with Alexander'. `joint` allows 'and'.
+    """
+    for anchor in reversed(clause.anchors):
+        if anchor.end <= at:
+            word = governing_word(text, clause.start, anchor.start)
+            if not word or (joint and word == "and"):
+                return anchor, regex.sub(r"\([^()]*\)", " ", text[anchor.end : at])
+    return None
 
 
 def _free(between: str) -> bool:
     """Whether nothing between the subject and the cue can be what the cue belongs to."""
     if ENGLISH.blocks_kin.search(between):
         return False
-    return (
-        not ENGLISH.name_before_cue.search(
-            between,
-        )
-        or bool(regex.search(r"\d{3,4}\)?,\s*(?:\w+\s+){0,5}$", between))
-        or _behind_place(between)
+    # 'was born in Denison, Texas, the third of seven sons born to': the name before the cue may be a place.
+    return bool(
+        not ENGLISH.name_before_cue.search(between)
+        or regex.search(r"\d{3,4}\)?,\s*(?:\w+\s+){0,5}$", between)
+        or ENGLISH.born_in_place.search(between)
     )
-
-
-def _behind_place(between: str) -> bool:
-    """'was born in Denison, Texas, the third of seven sons born to': what stands before is a place."""
-    return bool(ENGLISH.born_in_place.search(between))
 
 
 def read_child_of(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -91,19 +112,17 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject, words: Family
         parents = couple_after(text, found.end(), clause.end, words)
         if not parents or (not between and not _opens(text, clause, found.start(), parents[-1].span.end)):
             continue
-        yield from parent_relations(
-            text, parents, Span(start, parents[-1].span.end), "'son of' or 'daughter of' said of the subject"
-        )
+        yield from parent_relations(text, parents, start, Rule.CHILD_OF)
 
 
 def _is_namesake(text: str, clause: Clause, anchor: Span, between: str) -> bool:
-    """'the painter Johann Sebastian, son of': who is told apart by a trade and a father is somebody else."""
-    told = ENGLISH.described_before.search(text[clause.start : anchor.start])
-    return bool(told) and between.lstrip().startswith(",")
+    """'the painter Johann Sebastian, son of': a trade and a father distinguish another person of that name."""
+    described = ENGLISH.described_before.search(text[clause.start : anchor.start])
+    return bool(described) and between.lstrip().startswith(",")
 
 
 def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
-    """'The son of A and B, Lincoln was': the subject comes after."""
+    """Whether the subject comes after its parents: 'The son of A and B, Lincoln was'."""
     head = text[clause.start : cue]
     opened = ENGLISH.child_of_opens.fullmatch(head)
     after = [anchor for anchor in clause.anchors if anchor.start >= end]
@@ -129,13 +148,11 @@ def read_born_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
             continue
         parents = couple_after(text, found.end(), clause.end, words)
         if parents:
-            yield from parent_relations(
-                text, parents, Span(between[0].start, parents[-1].span.end), "'born to' said of the subject"
-            )
+            yield from parent_relations(text, parents, between[0].start, Rule.BORN_TO)
 
 
-def parent_relations(text: str, parents: list[FoundName], said: Span, rule: str) -> Iterator[Relation]:
-    """Which of two is the father: names and titles tell, or 'and his wife'."""
+def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule) -> Iterator[Relation]:
+    """Parents as father and mother, by their names and titles or by 'and his wife'; quotes begin at `start`."""
     sexes = [sex_of_name(text[one.span.start : one.span.end]) for one in parents]
     if len(parents) == 2 and parents[1].role in ("wife", "husband"):
         sexes = ["male", "female"] if parents[1].role == "wife" else ["female", "male"]
@@ -145,7 +162,7 @@ def parent_relations(text: str, parents: list[FoundName], said: Span, rule: str)
             sexes = ["", ""]
     for one, sex in zip(parents, sexes, strict=True):
         field: FieldName = "father" if sex == "male" else "mother" if sex == "female" else "parent"
-        yield Relation(field, one.span, Span(said.start, one.span.end), rule)
+        yield Relation(field, one.span, Span(start, one.span.end), rule)
 
 
 def read_role_of(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -163,16 +180,12 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject, words: FamilyW
             continue
         if kind in ("father", "mother", "brother", "sister") and ENGLISH.a_before_role.search(between[1]):
             continue  # 'a brother of the order'
-        if ENGLISH.of_another.search(between[1]) and not _behind_place(between[1]):
+        if ENGLISH.of_another.search(between[1]) and not ENGLISH.born_in_place.search(between[1]):
             continue
-        names = names_after(text, found.end(), clause.end, words) if ENGLISH.role_of_fields[kind] != "spouse" else []
-        if ENGLISH.role_of_fields[kind] != "child" and len(names) < 2:
-            names = [name_after(text, found.end(), clause.end, words, described=True)]
+        field = ENGLISH.role_of_fields[kind]
+        names = names_after(text, found.end(), clause.end, words) if field != "spouse" else []
+        if field != "child" and len(names) < 2:
+            one = name_after(text, found.end(), clause.end, words, described=True)
+            names = [one] if one else []
         for name in names:
-            if name:
-                yield Relation(
-                    ENGLISH.role_of_fields[kind],
-                    name.span,
-                    Span(between[0].start, name.span.end),
-                    f"{kind!r} of, said of the subject",
-                )
+            yield Relation(field, name.span, Span(between[0].start, name.span.end), Rule.ROLE_OF, kind)

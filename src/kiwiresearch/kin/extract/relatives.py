@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.name_lists import (
     BRACKET,
-    FoundName,
     Span,
     couple_after,
     is_name,
@@ -16,22 +15,19 @@ from kiwiresearch.kin.extract.name_lists import (
     names_after,
     skip_occupation,
 )
-from kiwiresearch.kin.extract.relations import (
-    GOES_ON,
-    Relation,
-    parent_relations,
-    words_since_subject,
-)
+from kiwiresearch.kin.extract.relations import Relation, Rule, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, FamilyWords, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text.words import fold
 
+GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
+"""A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
+
 
 def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
-    owners = [*clause.owners]
-    for owner in owners:
+    for owner in clause.owners:
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
         if not found:
             continue
@@ -53,62 +49,64 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
         if kind == "parents":
             pair = couple_after(text, link.end(), clause.end, words, described=False, verbs=True)
             if len(pair) == 2:
-                yield from parent_relations(text, pair, Span(owner.start, pair[-1].span.end), "'his parents'")
+                yield from parent_relations(text, pair, owner.start, Rule.HIS_PARENTS)
             continue
-        opens = owner.start == clause.start
         if kind == "wife" and ENGLISH.took_as.search(text, clause.start, owner.start):
             taken = name_after(text, found.end(), clause.end, words, described=True)
             if taken:
                 yield _of_owner(kind, taken.span, owner)
             continue
-        told = list(_named_kin(text, clause, kind, link, words, opens=opens))
-        yield from (_of_owner(kind, span, owner) for span in told)
-        while told:
-            beside = ENGLISH.and_kin.match(text, told[-1].end, clause.end)
-            link = ENGLISH.kin_link.match(text, beside.end(), clause.end) if beside else None
-            if not beside or not link or not regex.fullmatch(r",?\s+", link[0]):
+        named = list(_named_kin(text, clause, kind, link, words, opens=owner.start == clause.start))
+        yield from (_of_owner(kind, span, owner) for span in named)
+        while named:  # 'his father A and mother B'
+            more = ENGLISH.and_kin.match(text, named[-1].end, clause.end)
+            link = ENGLISH.kin_link.match(text, more.end(), clause.end) if more else None
+            if not more or not link or not regex.fullmatch(r",?\s+", link[0]):
                 break
-            told = list(_named_kin(text, clause, beside["kind"], link, words))
-            yield from (_of_owner(beside["kind"], span, owner) for span in told)
+            named = list(_named_kin(text, clause, more["kind"], link, words))
+            yield from (_of_owner(more["kind"], span, owner) for span in named)
 
 
 def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
-    return Relation(ENGLISH.owned_fields[kind], name, Span(owner.start, name.end), f"{kind!r} of the subject by name")
+    return Relation(ENGLISH.owned_fields[kind], name, Span(owner.start, name.end), Rule.POSSESSIVE, kind)
 
 
 def _named_kin(
     text: str, clause: Clause, kind: str, link: Match, words: FamilyWords, *, opens: bool = False
 ) -> Iterator[Span]:
-    """The names behind 'his brother' and what links them to it; the sentence may open with the owner."""
+    """The names after 'his brother' and its link; `opens` if the sentence begins with the owner."""
     many = kind in ("sons", "daughters", "children", "brothers", "sisters", "siblings")
     bare = not link[0].strip()
     at = link.end() if bare else skip_occupation(text, link.end(), clause.end, words)
     owning = bare and not ENGLISH.handed.search(text, clause.start, link.start())
-    names = (
-        names_after(text, at, clause.end, words) if many else [name_after(text, at, clause.end, words, owning=owning)]
-    )
-    if names == [None] and ENGLISH.was_before.search(link[0]):
-        names = [name_after_description(text, at, clause.end, words)]
+    if many:
+        names = names_after(text, at, clause.end, words)
+    else:
+        one = name_after(text, at, clause.end, words, owning=owning)
+        if one is None and ENGLISH.was_before.search(link[0]):
+            one = name_after_description(text, at, clause.end, words)
+        names = [one] if one else []
     for name in names:
-        if not name or _is_people(text, link[0], name.span):
+        if _is_nationality(text, link[0], name.span):
             continue
         if not _is_closed(text, name.span, clause, bare=bare) and text[name.span.end] not in "'’":
             continue
-        whole = text[name.span.end - 1] in ")." or regex.match(r"\s*(?:[,.;()]|$)", text[name.span.end : clause.end])
-        if many or whole or "," not in link[0] or opens:
+        rest = text[name.span.end : clause.end]
+        is_complete = text[name.span.end - 1] in ")." or regex.match(r"\s*(?:[,.;()]|$)", rest)
+        if many or is_complete or "," not in link[0] or opens:
             yield name.span
 
 
 def _is_closed(text: str, name: Span, clause: Clause, *, bare: bool) -> bool:
-    """Whether the name ends there; a single word behind 'was' may be part of something else: 'was English born'."""
+    """Whether the name ends there; a single word after 'was' may be something else: 'was English born'."""
     if ENGLISH.closes_name.match(text, name.end, clause.end):
         return True
     written = text[name.start : name.end]
     return bool(GOES_ON.match(text, name.end, clause.end)) and (bare or " " in written or bool(sex_of_name(written)))
 
 
-def _is_people(text: str, link: str, name: Span) -> bool:
-    """'his mother was Fante': a word that the page uses for a people or a language."""
+def _is_nationality(text: str, link: str, name: Span) -> bool:
+    """Whether the page uses the word for a people or a language: 'his mother was Fante'."""
     written = text[name.start : name.end]
     known = name_words()
     if " " in written or not ENGLISH.is_word.search(link):
@@ -142,12 +140,8 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject, words: Fami
         before = text[clause.start : named[-1].start()]
         if ENGLISH.not_opening.search(before) or "," in named[-1][0]:
             continue
-        yield Relation(
-            ENGLISH.owned_fields[kin["kind"]],
-            Span(*named[-1].span()),
-            Span(named[-1].start(), kin.end()),
-            "a name and who that is",
-        )
+        said = Span(named[-1].start(), kin.end())
+        yield Relation(ENGLISH.owned_fields[kin["kind"]], Span(*named[-1].span()), said, Rule.APPOSITION)
 
 
 def read_children(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -159,10 +153,8 @@ def read_children(text: str, clause: Clause, subject: PageSubject, words: Family
     yield from _was_born(text, clause, words)
     for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
-        if regex.match(
-            rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$",
-            text[clause.start : had.start()],
-        ):
+        family = rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$"
+        if regex.match(family, text[clause.start : had.start()]):
             start = clause.start
         if start >= 0:
             yield from _children_behind(text, clause, had.end(), start, words, subject)
@@ -188,21 +180,20 @@ def _their_children(text: str, clause: Clause, subject: PageSubject, words: Fami
         )
         start = link.end() if link else their.end()
         many = their["kind"] in ("sons", "daughters", "children") and not before.endswith("One of ")
-        for name in (names_after if many else _first_of)(text, start, clause.end, words):
-            if name:
-                yield Relation("child", name.span, Span(their.start(), name.span.end), "'their children' of the couple")
+        for name in names_after(text, start, clause.end, words, many=many):
+            yield Relation("child", name.span, Span(their.start(), name.span.end), Rule.THEIR_CHILDREN)
 
 
 def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
-    """'A daughter, A, was born in Aue', 'B, their son, …', where the couple has been told of."""
+    """'A daughter, A, was born in Aue', 'B, their son, …', after a sentence about the couple."""
     born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.couple else None
     name = name_after(text, born.end(), clause.end, words) if born else None
     if name and ENGLISH.was_born.match(text, name.span.end, clause.end):
-        yield Relation("child", name.span, Span(clause.start, name.span.end), "'their children' of the couple")
+        yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.THEIR_CHILDREN)
     first = name_after(text, clause.start, clause.end, words) if clause.couple else None
     their = ENGLISH.their_child.match(text, first.span.end, clause.end) if first else None
     if first and their:
-        yield Relation("child", first.span, Span(first.span.start, their.end() - 1), "'their children' of the couple")
+        yield Relation("child", first.span, Span(first.span.start, their.end() - 1), Rule.THEIR_CHILDREN)
 
 
 def read_children_borne(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
@@ -222,7 +213,7 @@ def read_children_borne(text: str, clause: Clause, subject: PageSubject, words: 
 def read_children_of_wife(
     text: str, clause: Clause, subject: PageSubject, wives: frozenset[str], words: FamilyWords
 ) -> Iterator[Relation]:
-    """'Ruth gave birth to two sons, A and B', where Ruth is known to be the wife, or the couple was just told of."""
+    """'Ruth gave birth to two sons, A and B', if Ruth is known to be the wife or the couple was just mentioned."""
     bore = ENGLISH.by_name.match(text, clause.start, clause.end)
     wed = clause.couple and subject.sex == "male"
     if bore and (bore["name"] in wives or (wed and sex_of_name(bore["name"]) == "female")):
@@ -232,7 +223,7 @@ def read_children_of_wife(
 def _children_behind(
     text: str, clause: Clause, at: int, start: int, words: FamilyWords, subject: PageSubject | None = None
 ) -> Iterator[Relation]:
-    """The names behind 'two sons, …' and 'a daughter, …'."""
+    """The names after 'two sons, …' and 'a daughter, …'."""
     for found in ENGLISH.some_child.finditer(text, at, clause.end):
         gap = BRACKET.sub(" ", text[at : found.start()])
         if regex.search(r"['’]s?\s+$", gap) or _of_spouse_alone(text[:at], gap, subject):
@@ -243,12 +234,8 @@ def _children_behind(
         if not link:
             continue
         many = found["kind"].endswith(("s", "ren")) or link[0].rstrip().endswith(":")
-        behind = link.end()
-        for name in (
-            names_after(text, behind, clause.end, words) if many else [name_after(text, behind, clause.end, words)]
-        ):
-            if name:
-                yield Relation("child", name.span, Span(start, name.span.end), "'had children' said of the subject")
+        for name in names_after(text, link.end(), clause.end, words, many=many):
+            yield Relation("child", name.span, Span(start, name.span.end), Rule.HAD_CHILDREN)
 
 
 def _of_spouse_alone(before: str, gap: str, subject: PageSubject | None) -> bool:
@@ -259,12 +246,8 @@ def _of_spouse_alone(before: str, gap: str, subject: PageSubject | None) -> bool
     return bool(whose[1] != (subject.possessive or whose[1]))
 
 
-def _first_of(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName | None]:
-    return [name_after(text, start, end, words)]
-
-
 def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
-    """Where the subject, or the couple, stands that had the children; -1 where somebody else had."""
+    """Where the sentence names the subject or the couple as the parents; -1 if they are not."""
     if together >= 0 and (
         (at - together < 60 and not _names_somebody(text[together:at])) or ENGLISH.and_then.search(text, together, at)
     ):
@@ -281,10 +264,7 @@ def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
         return between[0].start
     if ENGLISH.blocks_kin.search(ENGLISH.and_spouse.sub("", between[1])):
         return -1
-    plain = ENGLISH.and_spouse_named.sub(
-        " ",
-        between[1],
-    )
+    plain = ENGLISH.and_spouse_named.sub(" ", between[1])
     return between[0].start if not ENGLISH.cap.search(plain) and len(plain) < 60 else -1
 
 
@@ -305,10 +285,6 @@ def read_siblings(text: str, clause: Clause, _: PageSubject, words: FamilyWords)
             link = ENGLISH.sibling_link.match(text, found.end(), clause.end)
             if not link:
                 continue
-            many = found["kind"].endswith("s")
-            for name in (names_after if many else _first_of)(text, link.end(), clause.end, words):
-                if name:
-                    yield Relation(
-                        "sibling", name.span, Span(start, name.span.end), "'had a brother' said of the subject"
-                    )
+            for name in names_after(text, link.end(), clause.end, words, many=found["kind"].endswith("s")):
+                yield Relation("sibling", name.span, Span(start, name.span.end), Rule.HAD_SIBLINGS)
         return

@@ -1,4 +1,4 @@
-"""Whom a page is about: the name, the sex, and how the running text calls the person."""
+"""The person a page is about: the name, the sex, and how the text refers to the person."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
 
 OPENINGS = 14
-"""So many blocks from the top the sentence that says who it is may stand: boxes laid out as text come first."""
+"""How many blocks from the top the opening may be: boxes laid out as text can come first."""
 NAME_WITHIN = 90
 PRONOUNS_WITHIN = 6_000
 QUALIFIED = regex.compile(r"\s*\([^()]*\)$")
@@ -26,7 +26,7 @@ DOMINANT = 2.0
 
 
 class SentenceSpan(NamedTuple):
-    """A sentence of the article: `text[start:end]`; its block and section."""
+    """A sentence of the article, `text[start:end]`, with its block and section."""
 
     start: int
     end: int
@@ -37,16 +37,16 @@ class SentenceSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageSubject:
-    """The person of a page, as its text speaks of it."""
+    """The person of a page, and how its text refers to them."""
 
     name: str
     sex: Sex
     sex_from: Span
     name_tokens: frozenset[str]
     mention_pattern: str
-    """How the text calls the person, as a pattern."""
+    """A pattern for the names the text uses for the person."""
     role_pattern: str
-    """'the president's', where the lead says that this is one: a pattern."""
+    """A pattern for 'the president's', if the lead calls the person one."""
     opening: Span
 
     @property
@@ -62,7 +62,7 @@ class PageSubject:
         return OPPOSITE_SEX[self.sex]
 
     def opposite_opens(self, text: str, at: int = 0) -> Match | None:
-        """'She' or 'Her' at this place, on the page of a man."""
+        """Match 'She' or 'Her' at an offset, on the page of a man."""
         pronoun = {"male": ENGLISH.opens_with_she, "female": ENGLISH.opens_with_he}.get(self.sex)
         return pronoun.match(text, at) if pronoun else None
 
@@ -84,22 +84,22 @@ def subject_of(page: PageDoc) -> PageSubject:
     parsed = parse_name(name)
     tokens = _tokens(title) | _tokens(f"{parsed.given[0]} {parsed.surname}" if parsed.given else name)
     tokens |= {fold(alias) for alias in _aliases(page, head)}
-    sex, told_at = _sex(page, opening, title)
+    sex, sex_from = _sex(page, opening, title)
     maiden = ENGLISH.maiden.search(head, 0, KNOWN_WITHIN)
     middle = sorted(regex.escape(word) for word in parsed.given[1:] if fold(word) not in tokens)
     called = _mention_pattern(tokens, title, name, maiden[1] if maiden else "", middle)
-    return PageSubject(name, sex, told_at, frozenset(tokens), called, _role_pattern(head), opening)
+    return PageSubject(name, sex, sex_from, frozenset(tokens), called, _role_pattern(head), opening)
 
 
 def _role_pattern(head: str) -> str:
     """What the first sentence calls the person, with an apostrophe behind it."""
-    told = ENGLISH.is_a.search(head)
-    nouns = sorted(set(ENGLISH.noun.findall(told[0]))) if told else []
+    described = ENGLISH.is_a.search(head)
+    nouns = sorted(set(ENGLISH.noun.findall(described[0]))) if described else []
     return rf"\b[Tt]he (?i:{'|'.join(map(regex.escape, nouns)) or '(?!)'})['’]s"
 
 
 def _aliases(page: PageDoc, head: str) -> Iterator[str]:
-    """The place of a peer, and the family name of who was born under another one, where the page calls them so."""
+    """Other names the page uses often: a peer's title, a name at birth, half of a double name."""
     peer = ENGLISH.peerage.search(page.title) or ENGLISH.lordly.search(page.title)
     born = ENGLISH.born_as.search(head, 0, KNOWN_WITHIN)
     double = DOUBLE.search(page.title)
@@ -185,7 +185,7 @@ def _capital(written: str) -> bool:
 
 
 def _tokens(name: str) -> set[str]:
-    """The words that the text may call the person by."""
+    """The words of a name that the text may use for the person."""
     parsed = parse_name(name)
     own = [*parsed.given, *parsed.surname.split(), *parsed.patronymic.split()]
     particles = name_words().particles
@@ -197,7 +197,7 @@ def _tokens(name: str) -> set[str]:
 
 @lru_cache(maxsize=16)
 def _compiled(called: str) -> Pattern:
-    """It takes milliseconds, so it waits until it is asked for: most pages are not about a person."""
+    """Compiling takes milliseconds, so it is done on first use: most pages are not about a person."""
     compiled: Pattern = regex.compile(called)
     return compiled
 
@@ -225,7 +225,7 @@ def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middl
 
 
 def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
-    """What the pronouns say, and the first sentence that says it."""
+    """The sex that the pronouns imply, and the first sentence with one."""
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
     he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
     sex: Sex = ""
@@ -249,7 +249,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
 
 
 def speaks_of_person(page: PageDoc, opening: Span) -> bool:
-    """Whether the first paragraphs speak of a he or a she more than of an it."""
+    """Whether the first paragraphs say 'he' or 'she' more often than 'it'."""
     text = page.text[opening.start : opening.start + 2_500]
     persons = len(ENGLISH.he_words.findall(text)) + len(ENGLISH.she_words.findall(text))
     return persons >= 2 and persons > len(ENGLISH.it_words.findall(text))

@@ -1,9 +1,9 @@
-"""Of whom a quote says something, and whether the source states it, denies it or only supposes it."""
+"""Whom a quote speaks of, and whether the source states it, denies it or only supposes it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kiwiresearch.kin.firewall.quote import SourceQuote
@@ -12,11 +12,12 @@ from kiwiresearch.kin.language import ENGLISH, FamilyCue
 from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.words import fold
 
+# Any full stop before a capital. `SENTENCE_END` below is stricter: it does not break at "St. " or "J. ".
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")
 
 
 def is_stated(sentence: str, language: str = "eng") -> bool:
-    """Whether what the sentence says is told as so; where that is not clear, it is not."""
+    """Whether the sentence states what it says as a fact; in doubt, it does not."""
     return bool(ENGLISH.states.search(sentence)) and not is_denied_or_doubted(sentence, language)
 
 
@@ -26,7 +27,7 @@ def is_denied_or_doubted(sentence: str, language: str = "eng") -> bool:
 
 
 def sentence_around(text: str, start: int, end: int) -> str:
-    """The sentence, or the line, that a quote stands in."""
+    """The sentence, or the line, that contains a quote."""
     before = [0, *(found.end() for found in SENTENCE_BREAK.finditer(text, 0, start))]
     behind = SENTENCE_BREAK.search(text, end)
     return text[before[-1] : behind.start() if behind else len(text)]
@@ -41,7 +42,7 @@ HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or sign before a cue."""
+    """A word or punctuation mark before a cue."""
 
     text: str
     start: int
@@ -64,284 +65,261 @@ class Token:
         return fold(POSSESSIVE.sub("", self.text))
 
 
-def tokens_before(cited: SourceQuote, offset: int) -> list[Token]:
-    """The words and signs of the same line before an offset; what stands in closed brackets is left out.
+def tokens_before(quote: SourceQuote, offset: int) -> list[Token]:
+    """The words and signs before an offset on its line, without closed brackets.
 
-    In a bracket, what opens it or follows a comma is said of the name before it: 'Ann (Anne; died 1850)'.
+    In an open bracket, what opens it or follows a comma is said of the name before it: 'Ann (Anne; died 1850)'.
     """
-    start, _ = cited.line_of(offset)
-    line = BRACKETS.sub(lambda found: " " * len(found[0]), cited.words[start:offset])
-    parts = [Token(match[0], start + match.start()) for match in TOKEN.finditer(line)]
-    parts = _without_honours(parts)
-    opened = max((at for at, part in enumerate(parts) if part.text == "("), default=-1)
-    if opened > 0 and not parts[-1].text[0].isalnum():
-        return parts[: opened + 1]
-    return parts
+    start, _ = quote.line_of(offset)
+    line = BRACKETS.sub(lambda found: " " * len(found[0]), quote.words[start:offset])
+    tokens = _without_honours([Token(match[0], start + match.start()) for match in TOKEN.finditer(line)])
+    opened = max((at for at, token in enumerate(tokens) if token.text == "("), default=-1)
+    if opened > 0 and not tokens[-1].text[0].isalnum():
+        return tokens[: opened + 1]
+    return tokens
 
 
-def _without_honours(parts: list[Token]) -> list[Token]:
-    """The parts without letters behind a name: 'Ann Bell, KG, OM (born'."""
-    end = len(parts)
-    while end and not parts[end - 1].text[0].isalnum():
+def _without_honours(tokens: list[Token]) -> list[Token]:
+    """Drop the letters after a name: 'Ann Bell, KG, OM (born'."""
+    end = len(tokens)
+    while end and not tokens[end - 1].text[0].isalnum():
         end -= 1
     at = end
-    while at > 1 and HONOUR.fullmatch(parts[at - 1].text) and parts[at - 2].text == ",":
+    while at > 1 and HONOUR.fullmatch(tokens[at - 1].text) and tokens[at - 2].text == ",":
         at -= 2
-    return [*parts[:at], *parts[end:]]
+    return [*tokens[:at], *tokens[end:]]
 
 
-def cues_on_line(cited: SourceQuote, start: int, find: Callable[[str], Iterable[FamilyCue]]) -> list[FamilyCue]:
-    """The cues that `find` reads from the line at an offset, as offsets of the quote."""
-    line_start, line_end = cited.line_of(start)
-    return [cue.moved(line_start) for cue in find(cited.words[line_start:line_end])]
+def cues_on_line(quote: SourceQuote, start: int, find: Callable[[str], Iterable[FamilyCue]]) -> list[FamilyCue]:
+    """The cues that `find` finds on the line at an offset, with offsets into the quote."""
+    line_start, line_end = quote.line_of(start)
+    return [cue.moved(line_start) for cue in find(quote.words[line_start:line_end])]
 
 
-def governs(cited: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
-    """Whether a cue still speaks of what stands behind this gap: no sentence ends there, and no other verb begins."""
-    return not sentence_end.search(gap) and not any(is_verb(cited, match[0]) for match in TOKEN.finditer(gap))
+def governs(quote: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
+    """Whether a cue still applies after this gap: no sentence ends in it, and there is no other verb."""
+    return not sentence_end.search(gap) and not any(is_verb(quote, match[0]) for match in TOKEN.finditer(gap))
 
 
-def is_verb(cited: SourceQuote, word: str) -> bool:
-    """Whether a word begins to tell something else: a known verb, or one in -ed."""
-    words, small = cited.table.words, word.lower()
+def is_verb(quote: SourceQuote, word: str) -> bool:
+    """Whether a word begins a new predicate: a known verb, or a word in -ed."""
+    words, small = quote.table.words, word.lower()
     if small in words["verbs"]:
         return True
     return word[0].islower() and small.endswith("ed") and len(small) > 4 and small not in words["no_verbs"]
 
 
-def can_name_subject(cited: SourceQuote, run: list[Token], *, is_first: bool = False) -> bool:
-    """Whether a name can be the subject's: one says no more than the other, or the first words are the same.
+def can_name_subject(quote: SourceQuote, run: list[Token], *, is_first: bool = False) -> bool:
+    """Whether a name can be the subject's: one is part of the other, or they share a first name.
 
-    The name that opens a quote may have a number that the subject's has not.
+    The name that opens a quote may have a number that the subject's name lacks.
     """
-    names = {
-        word
-        for part in run
-        if part.is_name and not ENGLISH.time_words.fullmatch(part.text)
-        for word in part.bare.split()
-    }
-    words = cited.table.words
-    names -= words["places"] | words["adjectives"] | words["auxiliaries"] | words["particles"]
-    return any(_agrees(cited, names, own, is_first=is_first) for own in cited.name_sets)
+    named = [token for token in run if token.is_name and not ENGLISH.time_words.fullmatch(token.text)]
+    words = quote.table.words
+    other = words["places"] | words["adjectives"] | words["auxiliaries"] | words["particles"]
+    names = {word for token in named for word in token.bare.split()} - other
+    return any(_agrees(quote, names, own, is_first=is_first) for own in quote.name_sets)
 
 
-def _agrees(cited: SourceQuote, names: set[str], own: frozenset[str], *, is_first: bool) -> bool:
-    numerals = cited.table.words["numerals"]
+def _agrees(quote: SourceQuote, names: set[str], own: frozenset[str], *, is_first: bool) -> bool:
+    numerals = quote.table.words["numerals"]
     if (names & numerals) - own and (own & numerals or not is_first):
         return False
-    plain = names - cited.table.words["titles"] - numerals
+    plain = names - quote.table.words["titles"] - numerals
     mine = {word for word in own - numerals if len(word) > 1}
     if not plain & mine:
         return False
-    return plain <= mine or mine <= plain or any(word[:3] in cited.first_names for word in plain)
+    return plain <= mine or mine <= plain or any(word[:3] in quote.first_names for word in plain)
 
 
-def trailing_name(cited: SourceQuote, parts: list[Token]) -> tuple[list[Token], list[Token]]:
-    """The name that ends a list of parts, and what stands before it."""
-    inside = cited.table.words["particles"] - {"in", "and", "the"} | {
-        "senior",
-        "junior",
-        ".",
-        '"',
-        "“",
-        "”",
-        "'",
-        "’",
-        "‘",
-    }
-    at = len(parts)
-    while at and (parts[at - 1].is_name or parts[at - 1].text.isdigit() or parts[at - 1].small in inside):
+def trailing_name(quote: SourceQuote, tokens: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Split the tokens into the name they end with and what is before it."""
+    inside = (quote.table.words["particles"] - {"in", "and", "the"}) | {"senior", "junior", *".\"“”'’‘"}
+    at = len(tokens)
+    while at and (tokens[at - 1].is_name or tokens[at - 1].text.isdigit() or tokens[at - 1].small in inside):
         at -= 1
-    while at < len(parts) and not parts[at].is_name:
+    while at < len(tokens) and not tokens[at].is_name:
         at += 1
-    return parts[at:], parts[:at]
+    return tokens[at:], tokens[:at]
 
 
-def leading_name(cited: SourceQuote, parts: list[Token]) -> list[Token]:
-    """The name that opens a list of parts, up to the first sign or small word."""
-    particles = cited.table.words["particles"] - {"and"}
+def leading_name(quote: SourceQuote, tokens: list[Token]) -> list[Token]:
+    """The name the tokens begin with, up to the first sign or lower-case word."""
+    particles = quote.table.words["particles"] - {"and"}
     end = 0
-    while end < len(parts) and (parts[end].is_name or parts[end].small in particles or parts[end].text in '."“”'):
+    while end < len(tokens) and (tokens[end].is_name or tokens[end].small in particles or tokens[end].text in '."“”'):
         end += 1
-    return parts[:end]
+    return tokens[:end]
 
 
-def holder_violation(cited: SourceQuote, offset: int, *, is_verb: bool) -> Code | None:
-    """Why what is said at an offset is not said of the subject; nothing if it may be.
+def holder_violation(quote: SourceQuote, offset: int, *, is_verb: bool) -> Code | None:
+    """Why the statement at an offset is not about the subject; None if it may be.
 
-    `is_verb` tells 'X, …, married Y', whose subject may stand far before, from
+    `is_verb` distinguishes 'X, …, married Y', whose subject may be far before it, from
     'X, daughter of Y', which is said of the name just before it.
     """
-    parts = tokens_before(cited, offset)
-    words = cited.table.words
-    skipped = words["auxiliaries"] | (frozenset() if is_verb else words["adjectives"])
-    while parts and (parts[-1].small in skipped or parts[-1].small in ENGLISH.words["copulas"]):
-        is_verb |= parts[-1].small in ENGLISH.words["copulas"]
-        parts.pop()
-    return _token_violation(cited, parts, is_verb=is_verb)
+    tokens = tokens_before(quote, offset)
+    words, copulas = quote.table.words, ENGLISH.words["copulas"]
+    skipped = words["auxiliaries"] | copulas | (frozenset() if is_verb else words["adjectives"])
+    while tokens and tokens[-1].small in skipped:
+        is_verb |= tokens.pop().small in copulas
+    return _token_violation(quote, tokens, is_verb=is_verb)
 
 
-def _token_violation(cited: SourceQuote, parts: list[Token], *, is_verb: bool) -> Code | None:
+def _token_violation(quote: SourceQuote, tokens: list[Token], *, is_verb: bool) -> Code | None:
     signs = ""
-    while parts and not parts[-1].text[0].isalnum():
-        signs += parts.pop().text
+    while tokens and not tokens[-1].text[0].isalnum():
+        signs += tokens.pop().text
         if signs[-1] in ".!?":
             return None
-    if not parts:
+    if not tokens:
         return None
-    last, words = parts[-1], cited.table.words
+    last, words = tokens[-1], quote.table.words
     if last.small in words["pronouns"]:
-        return "HF_045" if is_other_sex(cited, last.small) else None
+        return "HF_045" if is_other_sex(quote, last.small) else None
     if last.small in words["plural"]:
         return "HF_043" if is_verb else None
-    if last.small in cited.table.kin.kinds:
-        is_aside = is_verb and "," in signs and any(part.text == "," for part in parts)
-        return None if is_aside and can_name_subject(cited, leading_name(cited, parts), is_first=True) else "HF_043"
+    if last.small in quote.table.kin.kinds:
+        is_aside = is_verb and "," in signs and any(token.text == "," for token in tokens)
+        return None if is_aside and can_name_subject(quote, leading_name(quote, tokens), is_first=True) else "HF_043"
     if last.small in ("who", "that", "which"):
-        return _token_violation(cited, parts[:-1], is_verb=False)
+        return _token_violation(quote, tokens[:-1], is_verb=False)
     if last.is_name or last.small in ("senior", "junior") or last.text.isdigit():
-        return _name_violation(cited, parts, signs, is_verb=is_verb)
-    return _distant_holder_violation(cited, parts) if is_verb else None
+        return _name_violation(quote, tokens, signs, is_verb=is_verb)
+    return _distant_holder_violation(quote, tokens) if is_verb else None
 
 
-def _name_violation(cited: SourceQuote, parts: list[Token], signs: str, *, is_verb: bool) -> Code | None:
-    run, before = trailing_name(cited, parts)
-    if not run or all(ENGLISH.time_words.fullmatch(part.text) for part in run):
-        return _distant_holder_violation(cited, before) if is_verb else None
-    if can_name_subject(cited, run, is_first=not before):
-        return "HF_043" if _is_relative(cited, before) and not _is_known_so(cited, run) else None
-    if is_verb and not signs and _is_ruler(run, before):
-        return None if _may_rule(cited) else "HF_043"
-    if "(" not in signs and _is_place(cited, before):
-        return _distant_holder_violation(cited, before) if is_verb and signs else None
-    if is_verb and "," in signs and names_subject(cited, before):
+def _name_violation(quote: SourceQuote, tokens: list[Token], signs: str, *, is_verb: bool) -> Code | None:
+    run, before = trailing_name(quote, tokens)
+    if not run or all(ENGLISH.time_words.fullmatch(token.text) for token in run):
+        return _distant_holder_violation(quote, before) if is_verb else None
+    if can_name_subject(quote, run, is_first=not before):
+        is_full_name = {word for token in run if token.is_name for word in token.bare.split()} == quote.own_names
+        return "HF_043" if _is_relative(quote, before) and not is_full_name else None
+    # 'In 1612 the Emperor died': an office in place of a name.
+    is_office = bool(before) and before[-1].small == "the" and all(p.small in ENGLISH.words["rulers"] for p in run)
+    if is_verb and not signs and is_office:
+        return None if _may_rule(quote) else "HF_043"
+    if "(" not in signs and _is_place(quote, before):
+        return _distant_holder_violation(quote, before) if is_verb and signs else None
+    if is_verb and "," in signs and names_subject(quote, before):
         return None
-    opening = leading_name(cited, parts)
-    is_alias = before and before[-1].small in ("or", "as") and opening[-1:] != [parts[-1]]
-    return None if is_alias and can_name_subject(cited, opening, is_first=True) else "HF_043"
+    opening = leading_name(quote, tokens)
+    is_alias = before and before[-1].small in ("or", "as") and opening[-1:] != [tokens[-1]]
+    return None if is_alias and can_name_subject(quote, opening, is_first=True) else "HF_043"
 
 
-def _is_ruler(run: list[Token], before: list[Token]) -> bool:
-    """Whether somebody is told by an office alone: 'In 1612 the Emperor died'."""
-    return bool(before) and before[-1].small == "the" and all(part.small in ENGLISH.words["rulers"] for part in run)
+def _may_rule(quote: SourceQuote) -> bool:
+    """Whether the subject has a ruler's name: with a number, a title or a country."""
+    names = {word.lower() for name in (quote.subject, *quote.other_names) for word in name.split()}
+    return bool(names & (quote.table.words["numerals"] | quote.table.words["titles"] | {"of", "the"}))
 
 
-def _may_rule(cited: SourceQuote) -> bool:
-    """Whether a name of the subject is one that rulers have: with a number, a title, or a land."""
-    names = {word.lower() for name in (cited.subject, *cited.other_names) for word in name.split()}
-    return bool(names & (cited.table.words["numerals"] | cited.table.words["titles"] | {"of", "the"}))
-
-
-def _is_place(cited: SourceQuote, before: list[Token]) -> bool:
-    """Whether the words before a name make it a place or a thing: 'in Kew, Surrey', 'the War'."""
+def _is_place(quote: SourceQuote, before: list[Token]) -> bool:
+    """Whether the words before a name make it a place or thing: 'in Kew, Surrey', 'the War'."""
     while before and before[-1].text == ",":
-        run, before = trailing_name(cited, before[:-1])
-        if not run or can_name_subject(cited, run):
+        run, before = trailing_name(quote, before[:-1])
+        if not run or can_name_subject(quote, run):
             return False
     if not before:
         return False
     if before[-1].small == "of":
-        return len(before) > 1 and before[-2].small not in cited.table.kin.kinds
+        return len(before) > 1 and before[-2].small not in quote.table.kin.kinds
     articles = ("the", "a", "an")
-    return before[-1].small in cited.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
+    return before[-1].small in quote.table.words["places"] | ENGLISH.words["copulas"] | {"as", "by", *articles}
 
 
-def _distant_holder_violation(cited: SourceQuote, parts: list[Token]) -> Code | None:
-    """Whom a verb speaks of that no name stands just before: a name or a pronoun further up, or a relative."""
-    if names_subject(cited, parts):
-        own_at = max(at for at, part in enumerate(parts) if _names_subject(cited, part))
-        relatives = (p for p in parts[own_at + 1 :] if cited.table.kin.kinds.get(p.small, "other") != "other")
+def _distant_holder_violation(quote: SourceQuote, tokens: list[Token]) -> Code | None:
+    """Judge a verb with no name just before it by the names, pronouns and relatives further back."""
+    if names_subject(quote, tokens):
+        own_at = max(at for at, token in enumerate(tokens) if _names_subject(quote, token))
+        relatives = (p for p in tokens[own_at + 1 :] if quote.table.kin.kinds.get(p.small, "other") != "other")
         return "HF_043" if next(relatives, None) else None
-    names = [part for part in parts[1:] if part.is_name and not ENGLISH.time_words.fullmatch(part.text)]
-    has_kin = any(cited.table.kin.kinds.get(part.small, "other") != "other" for part in parts)
-    return "HF_043" if has_kin or (names and any(part.text == "," for part in parts)) else None
+    names = [token for token in tokens[1:] if token.is_name and not ENGLISH.time_words.fullmatch(token.text)]
+    has_kin = any(quote.table.kin.kinds.get(token.small, "other") != "other" for token in tokens)
+    return "HF_043" if has_kin or (names and any(token.text == "," for token in tokens)) else None
 
 
-def _is_relative(cited: SourceQuote, before: list[Token]) -> bool:
-    """Whether a name is told to be a relative's: 'his son Edward', 'another son, Edward'."""
-    words = [part for part in before[-2:] if part.text != ","]
-    return bool(words) and words[-1].small in cited.table.kin.kinds
+def _is_relative(quote: SourceQuote, before: list[Token]) -> bool:
+    """Whether the words before a name call its bearer a relative: 'his son Edward', 'another son, Edward'."""
+    words = [token for token in before[-2:] if token.text != ","]
+    return bool(words) and words[-1].small in quote.table.kin.kinds
 
 
-def _is_known_so(cited: SourceQuote, run: list[Token]) -> bool:
-    return {word for part in run if part.is_name for word in part.bare.split()} == cited.own_names
+def names_subject(quote: SourceQuote, tokens: list[Token]) -> bool:
+    """Whether the tokens have the subject's name or a pronoun of the right sex."""
+    return any(_names_subject(quote, token) for token in tokens)
 
 
-def names_subject(cited: SourceQuote, parts: list[Token]) -> bool:
-    """Whether the subject is named among words, by name or by a pronoun that fits."""
-    return any(_names_subject(cited, part) for part in parts)
+def _names_subject(quote: SourceQuote, token: Token) -> bool:
+    if token.small in ("he", "she"):
+        return not is_other_sex(quote, token.small)
+    numerals = quote.table.words["numerals"]
+    return token.is_name and not token.is_possessive and set(token.bare.split()) <= quote.own_names - numerals
 
 
-def _names_subject(cited: SourceQuote, part: Token) -> bool:
-    if part.small in ("he", "she"):
-        return not is_other_sex(cited, part.small)
-    numerals = cited.table.words["numerals"]
-    return part.is_name and not part.is_possessive and set(part.bare.split()) <= cited.own_names - numerals
+def is_other_sex(quote: SourceQuote, word: str) -> bool:
+    """Whether a word implies the sex that the subject is not."""
+    sex = quote.table.sexes.get(word, "")
+    return bool(sex and quote.sex and sex != quote.sex)
 
 
-def is_other_sex(cited: SourceQuote, word: str) -> bool:
-    """Whether a word is said of the other sex than the subject's."""
-    sex = cited.table.sexes.get(word, "")
-    return bool(sex and cited.sex and sex != cited.sex)
-
-
-def owner_violation(cited: SourceQuote, offset: int) -> Code | None:
-    """Why what stands at an offset is not the subject's: 'his', "Darwin's", 'had a'; not "his wife's"."""
-    parts = tokens_before(cited, offset)
-    while parts and parts[-1].small in cited.table.words["adjectives"]:
-        parts.pop()
-    if not parts:
+def owner_violation(quote: SourceQuote, offset: int) -> Code | None:
+    """Why the noun at an offset does not belong to the subject; None for 'his', "Darwin's" and 'had a'."""
+    tokens = tokens_before(quote, offset)
+    while tokens and tokens[-1].small in quote.table.words["adjectives"]:
+        tokens.pop()
+    if not tokens:
         return None
-    last = parts[-1]
-    if last.small in cited.table.words["pronouns"]:
-        return "HF_045" if is_other_sex(cited, last.small) else None
+    last = tokens[-1]
+    if last.small in quote.table.words["pronouns"]:
+        return "HF_045" if is_other_sex(quote, last.small) else None
     if last.is_possessive and last.bare == "couple":
         return None
     if last.is_possessive:
-        is_own = _is_own(cited, last) and not (parts[:-1] and parts[-2].small in cited.table.kin.kinds)
-        return None if is_own else "HF_043"
+        # "Darwin's", but not "his wife Darwin's".
+        is_relatives = len(tokens) > 1 and tokens[-2].small in quote.table.kin.kinds
+        return None if set(last.bare.split()) <= quote.own_names and not is_relatives else "HF_043"
     return "HF_043" if last.small == "whose" else None
 
 
-def _is_own(cited: SourceQuote, part: Token) -> bool:
-    return set(part.bare.split()) <= cited.own_names
-
-
-FARTHEST = 400
+MAX_SENTENCE = 400
 """No sentence is followed further than this."""
 
 
-def statement_violation(cited: SourceQuote, cue: FamilyCue, start: int, end: int, *, is_told: bool) -> Code | None:
-    """Why the source does not state what a cue says of `words[start:end]`; nothing if it does.
+def statement_violation(quote: SourceQuote, cue: FamilyCue, start: int, end: int, *, asserts: bool) -> Code | None:
+    """Why the source does not state what a cue says of `words[start:end]`; None if it does.
 
-    `is_told` is for cues that tell, as 'married Y' and 'the son of Y' do: what is denied there is denied.
-    In 'he never saw his father Y' the father is taken for granted.
-    The sentence is read in the source, for a quote can be cut to begin behind its 'not'.
+    A cue that `asserts`, such as 'married Y' or 'the son of Y', can be denied. In 'he never saw his
+    father Y' the father is taken for granted. The sentence is read from the source, because
+    a quote could have been cut after its 'not'.
     """
-    first, last = min(cue.start, start) + cited.start, max(cue.end, end) + cited.start
-    head = _sentence_before(cited.text, first)
-    inner = cited.text[min(cue.end, end) + cited.start : max(cue.start, start) + cited.start]
+    first, last = min(cue.start, start) + quote.start, max(cue.end, end) + quote.start
+    head = _sentence_before(quote.text, first)
+    inner = quote.text[min(cue.end, end) + quote.start : max(cue.start, start) + quote.start]
     owned = ENGLISH.check_owned.search(head)
-    clause = head[_clause_start(head) :] if is_told else owned[0] if owned else ""
-    said = BRACKETS.sub(" ", cited.words[cue.start : cue.end])
+    clause = head[_clause_start(head) :] if asserts else owned[0] if owned else ""
+    said = BRACKETS.sub(" ", quote.words[cue.start : cue.end])
     near = f"{clause}{said} {BRACKETS.sub(' ', inner)}"
-    kinds = {one.kind for one in cited.table.unstated.found_in(near)}
-    kinds |= {one.kind for one in cited.table.unstated.found_in(head) if one.kind == "story"}
-    kinds |= {one.kind for one in _behind(cited, last)}
+    find = quote.table.unstated.found_in
+    kinds = {one.kind for one in find(near)}
+    kinds |= {one.kind for one in find(head) if one.kind == "story"}
+    # The rest of the sentence may take it back: 'but this has been disproved'.
+    kinds |= {one.kind for one in find(_sentence_after(quote.text, last)) if one.kind == "disproved"}
     if kinds & {"denied", "story", "disproved"}:
         return "HF_028"
     return "HF_027" if "hedged" in kinds else None
 
 
-def is_denied(cited: SourceQuote, start: int) -> bool:
-    """Whether what stands at an offset of the quote is named only to be told apart."""
-    head = _sentence_before(cited.text, cited.start + start)
-    return any(one.kind == "denied" for one in cited.table.unstated.found_in(head[_clause_start(head) :]))
+def is_denied(quote: SourceQuote, start: int) -> bool:
+    """Whether the words at an offset are mentioned only to be denied: 'not to be confused with'."""
+    head = _sentence_before(quote.text, quote.start + start)
+    return any(one.kind == "denied" for one in quote.table.unstated.found_in(head[_clause_start(head) :]))
 
 
 def _sentence_before(text: str, at: int) -> str:
-    """The sentence up to a place."""
-    head = text[max(0, at - FARTHEST) : at]
+    """The beginning of the sentence that an offset is in."""
+    head = text[max(0, at - MAX_SENTENCE) : at]
     return head[max((found.end() for found in SENTENCE_END.finditer(head)), default=0) :]
 
 
@@ -349,9 +327,8 @@ def _clause_start(head: str) -> int:
     return max((found.end() for found in ENGLISH.clause_start.finditer(head)), default=0)
 
 
-def _behind(cited: SourceQuote, at: int) -> Iterator[FamilyCue]:
-    """What the rest of the sentence takes back: 'but this has been disproved'."""
-    tail = cited.text[at : at + FARTHEST]
+def _sentence_after(text: str, at: int) -> str:
+    """The rest of the sentence that an offset is in."""
+    tail = text[at : at + MAX_SENTENCE]
     end = SENTENCE_END.search(tail)
-    rest = tail[: end.end()] if end else tail
-    return (one for one in cited.table.unstated.found_in(rest) if one.kind == "disproved")
+    return tail[: end.end()] if end else tail

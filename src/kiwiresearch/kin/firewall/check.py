@@ -1,4 +1,4 @@
-"""The firewall: every reason why a value is not what its own quote says, of a person or of a relative named beside."""
+"""The firewall: all reasons why a value is not what its own quote says of a person, or of a relative it names."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from kiwiresearch.kin.firewall.attribution import is_denied
 from kiwiresearch.kin.firewall.events import date_fit, event_statement_violation, event_violation, quoted_dates
 from kiwiresearch.kin.firewall.quote import SourceQuote, words_in
 from kiwiresearch.kin.firewall.relations import relation_violation
-from kiwiresearch.kin.firewall.violations import Code, Violation, violation
+from kiwiresearch.kin.firewall.violations import Code, Violation
 from kiwiresearch.kin.lineage import parse_ancestor_label
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, Sex
-from kiwiresearch.text.dates.ranges import DateRange
 
-LONGEST_QUOTE = 2_500
+MAX_QUOTE = 2_500
 SURE = 0.6
-"""What is told with less than this is a guess, and waits for more."""
+"""A value below this confidence is a guess and waits for more evidence."""
 ADDRESS = re.compile(r"\b(?:https?|zim|ftp|file)://[^\s<>\"')\]]+", re.IGNORECASE)
 
 
@@ -32,12 +31,11 @@ def check(
     other_names: tuple[str, ...] = (),
     urls: frozenset[str] | None = None,
 ) -> tuple[Violation, ...]:
-    """What speaks against taking this for a fact of the subject; nothing if nothing does.
+    """The reasons to reject a value as a fact about the subject; empty if it passes.
 
     `text` is the source, `other_names` are more names of the subject, `urls` the addresses and
-    paths that the source links to.
-    Where `urls` is not given, targets are not checked; an address anywhere in the
-    value must then stand in the source.
+    paths that the source links to. Without `urls` targets are not checked, and an address
+    anywhere in the value must occur in the source.
     """
     found = [
         *quote_violations(extracted, text),
@@ -46,157 +44,152 @@ def check(
     ]
     if not any(one.check in (1, 2) for one in found):
         snippet = extracted.snippet
-        cited = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
-        codes = [code for code in _content_violations(extracted, cited) if code != "HF_027" or _is_sure(extracted)]
-        found += [violation(code, f"{extracted.field} {extracted.value}") for code in codes]
+        quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
+        # What a source only supposes may be kept as a guess, so a hedge is wrong only for a sure value.
+        codes = [code for code in _content_violations(extracted, quote) if code != "HF_027" or _is_sure(extracted)]
+        found += [Violation(code, f"{extracted.field} {extracted.value}") for code in codes]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: one.code))
 
 
 def quote_violations(extracted: ExtractedFact, text: str) -> Iterator[Violation]:
-    """Checks 1 and 2: there is a quote, and it is what stands at its place."""
+    """Checks 1 and 2: there is a quote, and the source has it at its offsets."""
     snippet = extracted.snippet
     if not snippet.words.strip():
-        yield violation("HF_001", extracted.field)
-    elif len(snippet.words) > LONGEST_QUOTE:
-        yield violation("HF_002", snippet.words[:50])
+        yield Violation("HF_001", extracted.field)
+    elif len(snippet.words) > MAX_QUOTE:
+        yield Violation("HF_002", snippet.words[:50])
     elif not 0 <= snippet.start < snippet.end <= len(text):
-        yield violation("HF_006", snippet.words[:50])
+        yield Violation("HF_006", snippet.words[:50])
     elif text[snippet.start : snippet.end] != snippet.words:
-        yield violation("HF_007" if snippet.words in text else "HF_008", snippet.words[:50])
+        yield Violation("HF_007" if snippet.words in text else "HF_008", snippet.words[:50])
 
 
 def _confidence_violations(extracted: ExtractedFact) -> Iterator[Violation]:
-    """Check 7: a confidence is a share."""
+    """Check 7: a confidence is between 0 and 1."""
     value = extracted.confidence
     if math.isnan(value):
-        yield violation("HF_032", f"{value}")
+        yield Violation("HF_032", f"{value}")
     elif not 0.0 <= value <= 1.0:
-        yield violation("HF_031", f"{value}")
+        yield Violation("HF_031", f"{value}")
 
 
 def _address_violations(extracted: ExtractedFact, text: str, urls: frozenset[str] | None) -> Iterator[Violation]:
-    """Check 8: addresses and targets are those of the source."""
+    """Check 8: addresses and targets occur in the source."""
     given = urls or frozenset()
     said = (extracted.value, extracted.target, extracted.locator, extracted.rationale)
     for address in (match[0] for words in said for match in ADDRESS.finditer(words)):
         if address not in given and address not in text:
-            yield violation("HF_036", address)
+            yield Violation("HF_036", address)
     if urls is not None and extracted.target and extracted.target not in urls:
-        yield violation("HF_037", extracted.target)
+        yield Violation("HF_037", extracted.target)
 
 
-def _content_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    """Checks 3, 4, 5 and 9: the quote says it, of the subject."""
+def _content_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    """Checks 3, 4, 5 and 9: the quote says it, and says it of the subject."""
     if extracted.field in DATE_FIELDS:
-        yield from _date_violations(extracted, cited)
+        yield from _date_violations(extracted, quote)
     elif extracted.field in PLACE_FIELDS:
-        yield from _place_violations(extracted, cited)
+        yield from _place_violations(extracted, quote)
     elif extracted.field in RELATION_FIELDS:
-        yield from _name_violations(extracted, cited)
-        yield from filter(None, [relation_violation(cited, extracted.field, extracted.value)])
-        yield from _marriage_date_violations(extracted, cited)
+        yield from _name_violations(extracted, quote)
+        yield from filter(None, [relation_violation(quote, extracted.field, extracted.value)])
+        yield from _marriage_date_violations(extracted, quote)
     elif extracted.field == "name":
-        yield from _name_violations(extracted, cited)
-        yield from _own_name_violations(extracted, cited)
+        yield from _name_violations(extracted, quote)
+        yield from _own_name_violations(extracted, quote)
     elif extracted.field == "sex":
-        if not _tells_sex(extracted.value, cited):
+        if not any(quote.table.sexes.get(word.folded) == extracted.value for word in quote.tokens):
             yield "HF_045"
-    elif not cited.spans(extracted.value):
+    elif not quote.spans(extracted.value):
         yield "HF_016"
 
 
-def _date_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
+def _date_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
     when = extracted.when
     if when is None or when.edtf() != extracted.value:
         yield "HF_011"
         return
     event = extracted.field.removesuffix("_date")
-    fits = [(told, date_fit(told.when, when)) for told in quoted_dates(cited.words)]
-    right = [told for told, how in fits if how in ("same", "coarser")]
-    if not right:
-        yield "HF_013" if any(how == "finer" for _, how in fits) else "HF_012"
+    fits = [(quoted, date_fit(quoted.when, when)) for quoted in quoted_dates(quote.words)]
+    spans = [(quoted.start, quoted.end) for quoted, fit in fits if fit in ("same", "coarser")]
+    if not spans:
+        yield "HF_013" if any(fit == "finer" for _, fit in fits) else "HF_012"
     else:
-        yield from _event_violations(cited, [(told.start, told.end) for told in right], event, "HF_014")
+        yield from _event_violations(quote, spans, event, "HF_014")
 
 
 def _event_violations(
-    cited: SourceQuote, spans: Sequence[tuple[int, int]], event: str, elsewhere: Code
+    quote: SourceQuote, spans: Sequence[tuple[int, int]], event: str, elsewhere: Code
 ) -> Iterator[Code]:
-    """What is wrong with the best of the places where a date or place stands."""
-    held = [span for span in spans if event_violation(cited, *span, event) is None]
-    if not held:
+    """What is wrong with the best of the spans where the quote has a date or place."""
+    matching = [span for span in spans if event_violation(quote, *span, event) is None]
+    if not matching:
         yield elsewhere
         return
-    doubts = [event_statement_violation(cited, *span) for span in held]
+    doubts = [event_statement_violation(quote, *span) for span in matching]
     if all(doubts):
-        yield from filter(None, [min(filter(None, doubts))])
+        yield min(filter(None, doubts))
 
 
 def _is_sure(extracted: ExtractedFact) -> bool:
-    """Whether a value is told as more than a guess; what a source only supposes may be kept as that."""
+    """Whether a value is given as more than a guess."""
     guessed = extracted.qualifier == "disputed" or bool(extracted.when and extracted.when.qualifier)
     return extracted.confidence >= SURE and not guessed
 
 
-def _place_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    spans = cited.spans(extracted.value)
+def _place_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    spans = quote.spans(extracted.value)
     if not spans:
         yield "HF_021"
         return
     if not any(word.is_capital and not word.folded.isdigit() for word in words_in(extracted.value)):
         yield "HF_023"
-    event = extracted.field.removesuffix("_place")
-    yield from _event_violations(cited, spans, event, "HF_022")
+    yield from _event_violations(quote, spans, extracted.field.removesuffix("_place"), "HF_022")
 
 
-def _name_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    if not cited.spans(extracted.value):
+def _name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    if not quote.spans(extracted.value):
         yield "HF_016"
     names = [word for word in words_in(extracted.value) if word.is_capital and not word.folded.isdigit()]
     if not names:
         yield "HF_017"
-    words = cited.table.words
-    nobody = words["titles"] | words["countries"] | {"the", "of"}
-    if names and {word.folded for word in names} <= nobody:
+    not_names = quote.table.words["titles"] | quote.table.words["countries"] | {"the", "of"}
+    if names and {word.folded for word in names} <= not_names:
         yield "HF_018"
 
 
-def _own_name_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    """A name is the subject's where it shares a word with it, or where the quote says that it is one."""
-    spans = cited.spans(extracted.value)
-    if spans and all(is_denied(cited, start) for start, _ in spans):
+def _own_name_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    """A name is the subject's if it shares a word with a known name, or if the quote says that it is one."""
+    spans = quote.spans(extracted.value)
+    if spans and all(is_denied(quote, start) for start, _ in spans):
         yield "HF_019"
         return
-    if {word.folded for word in words_in(extracted.value)} & cited.own_names:
+    if {word.folded for word in words_in(extracted.value)} & quote.own_names:
         return
     for start, _ in spans:
-        before = cited.words[max(0, start - 40) : start].lower()
-        if "name" in cited.kinds_at(start) or "birth" in cited.kinds_at(start):
+        before = quote.words[max(0, start - 40) : start].lower()
+        if "name" in quote.kinds_at(start) or "birth" in quote.kinds_at(start):
             return
-        if any(re.search(rf"\b{re.escape(word)}\b", before) for word in cited.table.words["naming"]):
+        if any(re.search(rf"\b{re.escape(word)}\b", before) for word in quote.table.words["naming"]):
             return
     yield "HF_019"
 
 
-def _marriage_date_violations(extracted: ExtractedFact, cited: SourceQuote) -> Iterator[Code]:
-    """The dates of a marriage stand in the quote as well."""
-    claimed: list[DateRange] = [when for when in (extracted.when, extracted.until) if when]
-    told = quoted_dates(cited.words) if claimed else []
+def _marriage_date_violations(extracted: ExtractedFact, quote: SourceQuote) -> Iterator[Code]:
+    """The quote has the dates of the marriage as well."""
+    claimed = [when for when in (extracted.when, extracted.until) if when]
+    quoted = quoted_dates(quote.words) if claimed else []
     for when in claimed:
-        if not any(date_fit(one.when, when) in ("same", "coarser") for one in told):
+        if not any(date_fit(one.when, when) in ("same", "coarser") for one in quoted):
             yield "HF_015"
-
-
-def _tells_sex(value: str, cited: SourceQuote) -> bool:
-    return any(cited.table.sexes.get(word.folded) == value for word in cited.tokens)
 
 
 def check_relative(
     extracted: ExtractedFact, text: str, line: tuple[FieldName, ...], name: str
 ) -> tuple[Violation, ...]:
-    """What speaks against a statement about a relative, who goes by `name` and stands on this line from the person.
+    """The reasons to reject a statement about the relative `name`, whom `line` leads to from the person.
 
-    A parent of theirs is proved by a label that tells the whole line: 'Paternal grandfather'.
+    Only a label that names the full line proves who their parents are: 'Paternal grandfather'.
     """
     if extracted.field in RELATION_FIELDS:
         return tuple(_label_violations(extracted, text, (*line, extracted.field)))
@@ -204,16 +197,15 @@ def check_relative(
 
 
 def _label_violations(extracted: ExtractedFact, text: str, line: tuple[FieldName, ...]) -> Iterator[Violation]:
-    faults = list(quote_violations(extracted, text))
-    yield from faults
-    if faults:
+    if problems := list(quote_violations(extracted, text)):
+        yield from problems
         return
-    quote = extracted.snippet.words
-    label = parse_ancestor_label(quote)
-    thing = f"{extracted.field} {extracted.value}"
+    words = extracted.snippet.words
+    label = parse_ancestor_label(words)
+    about = f"{extracted.field} {extracted.value}"
     if label is None:
-        yield violation("HF_041", thing)
+        yield Violation("HF_041", about)
     elif label.line != line:
-        yield violation("HF_042", thing)
-    elif quote[label.end :].strip() != extracted.value:
-        yield violation("HF_016", thing)
+        yield Violation("HF_042", about)
+    elif words[label.end :].strip() != extracted.value:
+        yield Violation("HF_016", about)

@@ -38,7 +38,7 @@ BRACKET = re.compile(r"\([^()]*\)")
 
 @dataclass(frozen=True, slots=True)
 class QuotedDate:
-    """A date of a text: `text[start:end]`; of a range also its two ends, each on its own."""
+    """A date of a text, `text[start:end]`, or one end of a range."""
 
     start: int
     end: int
@@ -47,46 +47,52 @@ class QuotedDate:
 
 
 def quoted_dates(text: str) -> list[QuotedDate]:
-    """All readings of the dates of a text: as it stands, cell by cell, and in brackets the two sides of a dash."""
-    # '21 September? 1327': the sign goes, and what stands behind it is one letter further off than it says.
+    """All readings of the dates in a text: as written, cell by cell, and both sides of a dash in brackets."""
+    # '21 September? 1327' is read without its question mark; offsets after it are one too small, which does no harm.
     plain = text.replace("?", "")
-    found = [told for dated in dates_in(plain) for told in _readings(plain, dated)]
+    found = [one for dated in dates_in(plain) for one in _readings(plain, dated)]
     for cell in CELL.finditer(plain) if "\t" in plain else ():
-        found += [_moved(told, cell.start()) for dated in dates_in(cell[0]) for told in _readings(cell[0], dated)]
+        found += [_moved(one, cell.start()) for dated in dates_in(cell[0]) for one in _readings(cell[0], dated)]
     for bracket in BRACKET.finditer(blank_inner_brackets(plain)):
-        found += [_moved(told, bracket.start()) for told in _sides(bracket[0])]
+        found += [_moved(one, bracket.start()) for one in _sides(bracket[0])]
     return list(dict.fromkeys(found))
 
 
 def blank_inner_brackets(text: str) -> str:
-    """The text with brackets inside brackets blanked, every other sign in its place."""
-    kept, depth = [], 0
+    """The text with brackets inside brackets blanked; all offsets stay the same."""
+    signs, depth = [], 0
     for sign in text:
         depth += sign == "("
-        kept.append(" " if depth > 1 else sign)
+        signs.append(" " if depth > 1 else sign)
         depth -= sign == ")" and depth > 0
-    return "".join(kept)
+    return "".join(signs)
 
 
-def _moved(told: QuotedDate, by: int) -> QuotedDate:
-    return replace(told, start=told.start + by, end=told.end + by)
+def _moved(quoted: QuotedDate, by: int) -> QuotedDate:
+    return replace(quoted, start=quoted.start + by, end=quoted.end + by)
 
 
 def _sides(bracket: str) -> Iterator[QuotedDate]:
+    """The date before and the date after each dash of a bracket."""
     for sign in ENGLISH.range_sign.finditer(bracket):
         if sign[0].strip() == "or":
             continue
         start = max(bracket.rfind(stop, 0, sign.start()) for stop in "(;") + 1
         end = next((at for at, char in enumerate(bracket) if at >= sign.end() and char in ";)"), len(bracket))
         halves = bracket[start : sign.start()], bracket[sign.end() : end]
-        era = ENGLISH.check_era.search(halves[1])
-        alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
-        yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(alone)[-1:])
+        first = _with_era(*halves)
+        yield from (QuotedDate(start + one.start, sign.start(), one.when, "first") for one in _dates_of(first)[-1:])
         yield from (QuotedDate(sign.end() + one.start, end, one.when, "last") for one in _dates_of(halves[1])[:1])
 
 
+def _with_era(first: str, second: str) -> str:
+    """The first half of a range with the era that only its second half gives: '43 – 17 BC'."""
+    era = ENGLISH.check_era.search(second)
+    return f"{first} {era[0]}" if era and not ENGLISH.check_era.search(first) else first
+
+
 def _dates_of(half: str) -> list[DateMention]:
-    """The dates of one side of a dash; a number of three figures alone is a year there."""
+    """The dates on one side of a dash, where a bare number of three digits is a year."""
     found = dates_in(half)
     year = ENGLISH.few_figures.fullmatch(half)
     return found or (
@@ -109,11 +115,9 @@ def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
 
 
 def _first(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
-    """The first half on its own; an era behind the second half is that of the first as well."""
-    era = ENGLISH.check_era.search(halves[1])
-    alone = f"{halves[0]} {era[0]}" if era and not ENGLISH.check_era.search(halves[0]) else halves[0]
+    alone = _with_era(*halves)
     yield from (dated.when for dated in dates_in(alone))
-    if era and alone != halves[0] and era[0].upper().startswith(("AD", "CE")):
+    if alone != halves[0] and alone.removeprefix(f"{halves[0]} ").upper().startswith(("AD", "CE")):
         yield from (dated.when for dated in dates_in(halves[0]))
     if whole.precision == "day" and not whole.qualifier:
         yield replace(whole, latest=whole.earliest, lasts=False)
@@ -124,189 +128,178 @@ def _last(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
     if whole.precision == "day" and not whole.qualifier:
         yield replace(whole, earliest=whole.latest, lasts=False)
     if whole.precision == "year" and halves[1].isdigit():
-        # '1756-91': the century stands before the first year only.
+        # '1756-91': only the first year has its century.
         yield from (dated.when for dated in dates_in(str(whole.last_year)))
 
 
-def date_fit(told: DateRange, claimed: DateRange) -> DateFit:
-    """Whether a claimed date is the one told, says less, or says more."""
-    spans = (told.earliest, told.latest), (claimed.earliest, claimed.latest)
+def date_fit(quoted: DateRange, claimed: DateRange) -> DateFit:
+    """Whether a claimed date is the quoted one, says less, or says more."""
+    spans = (quoted.earliest, quoted.latest), (claimed.earliest, claimed.latest)
     if spans[0] == spans[1]:
-        if told.qualifier == claimed.qualifier:
+        if quoted.qualifier == claimed.qualifier:
             return "same"
-        return "coarser" if claimed.qualifier == "about" and not told.qualifier else "finer"
-    if told.qualifier in ("before", "after") or claimed.qualifier in ("before", "after"):
-        return "finer" if told.qualifier and _holds(told.reach(), spans[1]) else "no"
-    if _holds(spans[1], spans[0]):
+        return "coarser" if claimed.qualifier == "about" and not quoted.qualifier else "finer"
+    if quoted.qualifier in ("before", "after") or claimed.qualifier in ("before", "after"):
+        return "finer" if quoted.qualifier and _contains(quoted.reach(), spans[1]) else "no"
+    if _contains(spans[1], spans[0]):
         if claimed.lasts or claimed.precision not in ("month", "season", "year", "decade"):
             return "no"
-        return "coarser" if claimed.qualifier or not told.qualifier else "finer"
-    return "finer" if _holds(spans[0], spans[1]) else "no"
+        return "coarser" if claimed.qualifier or not quoted.qualifier else "finer"
+    return "finer" if _contains(spans[0], spans[1]) else "no"
 
 
-def _holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
+def _contains(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 CLAUSE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?;]\s")
-LONGEST_ALIAS = 200
+MAX_ALIAS = 200
 COLUMNS = ("birth", "death")
-JUST_BEHIND = 16
-"""'5 June 1723 (baptised)': a cue so near behind a date tells more than the label of its row."""
+MAX_NOTE_GAP = 16
+"""'5 June 1723 (baptised)': a cue this close to a date outweighs the label of its row."""
 
 
-def event_violation(cited: SourceQuote, start: int, end: int, event: str) -> Code | None:
-    """Why what stands at `words[start:end]` does not belong to this event of the subject; nothing if it does."""
-    kinds = cited.kinds_at(start)
+def event_violation(quote: SourceQuote, start: int, end: int, event: str) -> Code | None:
+    """Why `words[start:end]` does not belong to this event of the subject; None if it does."""
+    kinds = quote.kinds_at(start)
     if kinds:
-        return _misplaced_in_row(cited, start, end, event, kinds)
-    part = lifespan_part(cited, start) or column_part(cited, start)
+        return _misplaced_in_row(quote, start, end, event, kinds)
+    part = lifespan_part(quote, start) or column_part(quote, start)
     if part:
         return None if part == event else "HF_014"
-    cue = _governing(cited, start, end)
+    cue = _governing(quote, start, end)
     if cue is None or cue.kind != event:
         return "HF_014"
-    return "HF_014" if _wrong_holder(cited, cue) else None
+    return "HF_014" if _wrong_holder(quote, cue) else None
 
 
-def event_statement_violation(cited: SourceQuote, start: int, end: int) -> Code | None:
-    """Why running text does not state the event that a date or place stands with; rows and lifespans do."""
-    if cited.kinds_at(start) or lifespan_part(cited, start) or column_part(cited, start):
+def event_statement_violation(quote: SourceQuote, start: int, end: int) -> Code | None:
+    """Why running text does not state the event of a date or place; rows and lifespans always do."""
+    if quote.kinds_at(start) or lifespan_part(quote, start) or column_part(quote, start):
         return None
-    cue = _governing(cited, start, end)
-    return (
-        statement_violation(cited, cue, start, end, is_told=cue.word not in cited.table.words["nouns"]) if cue else None
-    )
+    cue = _governing(quote, start, end)
+    if cue is None:
+        return None
+    return statement_violation(quote, cue, start, end, asserts=cue.word not in quote.table.words["nouns"])
 
 
-def _wrong_holder(cited: SourceQuote, cue: FamilyCue) -> Code | None:
-    if cue.word not in cited.table.words["nouns"]:
-        return None if cue.kind == "marriage" else holder_violation(cited, cue.start, is_verb=True)
-    behind = TOKEN.findall(cited.words[cue.end : cue.end + 40])[:2]
+def _wrong_holder(quote: SourceQuote, cue: FamilyCue) -> Code | None:
+    if cue.word not in quote.table.words["nouns"]:
+        return None if cue.kind == "marriage" else holder_violation(quote, cue.start, is_verb=True)
+    behind = TOKEN.findall(quote.words[cue.end : cue.end + 40])[:2]
     if behind[:1] == ["to"]:
         return "HF_043"
     if behind[:1] == ["of"]:
-        return None if fold(behind[-1]) in cited.own_names else "HF_043"
-    return owner_violation(cited, cue.start) or (None if _is_told_alone(cited, cue) else "HF_043")
+        return None if fold(behind[-1]) in quote.own_names else "HF_043"
+    # 'birth in 1930' is an event, 'birth announcement in 1930' is not.
+    rest = quote.words[cue.end :].lstrip()
+    is_event = not rest or not rest[0].isalpha() or rest.split()[0].lower() in quote.table.words["at"]
+    return owner_violation(quote, cue.start) or (None if is_event else "HF_043")
 
 
-def _is_told_alone(cited: SourceQuote, cue: FamilyCue) -> bool:
-    """Whether a noun names an event and no thing: 'birth in 1930', not 'birth announcement in 1930'."""
-    behind = cited.words[cue.end :].lstrip()
-    return not behind or not behind[0].isalpha() or behind.split()[0].lower() in cited.table.words["at"]
-
-
-def _misplaced_in_row(cited: SourceQuote, start: int, end: int, event: str, kinds: frozenset[str]) -> Code | None:
-    line_start, line_end = cited.line_of(start)
-    behind = cited.words[end : min(line_end, end + JUST_BEHIND)]
-    before = cited.words[max(line_start, start - JUST_BEHIND) : start]
-    near = [*_bracketed(cited, before), *_bracketed(cited, behind)]
-    told = {cue.kind for cue in near if cue.kind in ("birth", "baptism", "death", "burial", "marriage")}
-    if told:
-        return None if event in told else "HF_014"
+def _misplaced_in_row(quote: SourceQuote, start: int, end: int, event: str, kinds: frozenset[str]) -> Code | None:
+    line_start, line_end = quote.line_of(start)
+    behind = quote.words[end : min(line_end, end + MAX_NOTE_GAP)]
+    before = quote.words[max(line_start, start - MAX_NOTE_GAP) : start]
+    near = [*_bracketed(quote, before), *_bracketed(quote, behind)]
+    noted = {cue.kind for cue in near if cue.kind in ("birth", "baptism", "death", "burial", "marriage")}
+    if noted:
+        return None if event in noted else "HF_014"
     if event == "baptism" and "birth" in kinds:
-        return None if any(cue.kind == "baptism" for cue in cited.table.events.found_in(cited.words)) else "HF_014"
+        return None if any(cue.kind == "baptism" for cue in quote.table.events.found_in(quote.words)) else "HF_014"
     if event == "marriage" and kinds & {"spouse", "partner", "marriage"}:
         return None
     return None if event in kinds else "HF_014"
 
 
-def _bracketed(cited: SourceQuote, text: str) -> list[FamilyCue]:
-    """The cues that stand first or last behind an opening bracket: '(baptised 1 May 1800)', '(baptised)'."""
-    return [cue for cue in cited.table.events.found_in(text) if "(" in text[: cue.start][-3:]]
+def _bracketed(quote: SourceQuote, text: str) -> list[FamilyCue]:
+    """The cues right after an opening bracket: '(baptised 1 May 1800)', '(baptised)'."""
+    return [cue for cue in quote.table.events.found_in(text) if "(" in text[: cue.start][-3:]]
 
 
-def _governing(cited: SourceQuote, start: int, end: int) -> FamilyCue | None:
-    """The cue that a date or place stands with: the nearest before it with no other verb between, else just behind."""
-    cues = cues_on_line(cited, start, cited.table.events.found_in)
+def _governing(quote: SourceQuote, start: int, end: int) -> FamilyCue | None:
+    """The cue a date or place belongs to: the nearest before it with no other verb between, else the next after it."""
+    cues = cues_on_line(quote, start, quote.table.events.found_in)
     before = [cue for cue in cues if cue.end <= start]
-    if before and _reaches(cited, cited.words[before[-1].end : start]):
+    gap = quote.words[before[-1].end : start] if before else ""
+    if before and gap.count(")") == gap.count("(") and governs(quote, gap, CLAUSE_END):
         return before[-1]
-    line_start, line_end = cited.line_of(start)
+    line_start, line_end = quote.line_of(start)
     behind = next((cue for cue in cues if cue.start >= end), None)
-    if behind is None or is_bracket_open(cited.words[line_start:line_end], start - line_start):
+    if behind is None or is_bracket_open(quote.words[line_start:line_end], start - line_start):
         return None
-    gap = cited.words[end : behind.start]
-    if behind.word in cited.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
+    gap = quote.words[end : behind.start]
+    if behind.word in quote.table.words["nouns"] or quoted_dates(gap) or CLAUSE_END.search(gap):
         return None
-    return behind if _leads_up(cited, gap) else None
+    return behind if _leads_up(quote, gap) else None
 
 
 def is_bracket_open(line: str, at: int) -> bool:
-    """Whether a bracket is open: what stands in it does not belong to what follows it."""
+    """Whether a bracket is open there: its content does not belong to what follows it."""
     return line.count("(", 0, at) > line.count(")", 0, at)
 
 
-def _reaches(cited: SourceQuote, gap: str) -> bool:
-    """Whether a cue still governs what stands behind this gap."""
-    return gap.count(")") == gap.count("(") and governs(cited, gap, CLAUSE_END)
+def _leads_up(quote: SourceQuote, gap: str) -> bool:
+    """Whether only names and function words are between a date and its cue: 'On 1 May 1800, at Kew, Mary was born'."""
+    words = quote.table.words
+    function_words = words["auxiliaries"] | words["pronouns"] | words["particles"] | words["places"]
+    return all(not word[0].islower() or word.lower() in function_words for word in TOKEN.findall(gap))
 
 
-def _leads_up(cited: SourceQuote, gap: str) -> bool:
-    """Whether a date before a cue goes with it: 'On 1 May 1800, at Kew, Mary was born'; names and small words only."""
-    words = cited.table.words
-    small = words["auxiliaries"] | words["pronouns"] | words["particles"] | words["places"]
-    for match in TOKEN.finditer(gap):
-        word = match[0]
-        if word[0].islower() and word.lower() not in small:
-            return False
-    return True
-
-
-def lifespan_part(cited: SourceQuote, start: int) -> str:
-    """'birth' or 'death' for what stands before or behind the dash of a lifespan that follows the subject's name."""
-    line_start, line_end = cited.line_of(start)
-    line = blank_inner_brackets(cited.words[line_start:line_end])
+def lifespan_part(quote: SourceQuote, start: int) -> str:
+    """'birth' or 'death': the side of the dash in the lifespan after the subject's name; empty elsewhere."""
+    line_start, line_end = quote.line_of(start)
+    line = blank_inner_brackets(quote.words[line_start:line_end])
     at = start - line_start
     opened, closed = line.rfind("(", 0, at), line.find(")", at)
     if opened < 0 or closed < 0 or line.find(")", opened, at) >= 0:
         return ""
     inside = line[opened + 1 : closed]
-    if not _follows_name(cited, line_start + opened, line[closed + 1 : closed + LONGEST_ALIAS]):
+    if not _follows_name(quote, line_start + opened, line[closed + 1 : closed + MAX_ALIAS]):
         return ""
     part = _part_in(inside, at - opened - 1)
-    before = cited.table.events.found_in(inside[inside.rfind(";", 0, at - opened - 1) + 1 : at - opened - 1])
-    # '(born Ann Bell, 1 May 1800 – 3 June 1850)' tells of a death without its word.
+    before = quote.table.events.found_in(inside[inside.rfind(";", 0, at - opened - 1) + 1 : at - opened - 1])
+    # '(born Ann Bell, 1 May 1800 – 3 June 1850)' gives a death without the word for it.
     is_plain = not before or (part == "death" and {cue.kind for cue in before} <= {"birth", "baptism"})
     return part if is_plain else ""
 
 
-def column_part(cited: SourceQuote, start: int) -> str:
-    """'birth' or 'death' for a date in the first or second cell behind the subject's name in a row of a table."""
-    line_start, line_end = cited.line_of(start)
-    cells = cited.words[line_start:line_end].split("\t")
-    if not 1 < len(cells) <= len(COLUMNS) + 1 or not _is_name_of(cited, cells[0], line_start):
+def column_part(quote: SourceQuote, start: int) -> str:
+    """'birth' or 'death' for a date in the first or second cell after the subject's name in a table row."""
+    line_start, line_end = quote.line_of(start)
+    cells = quote.words[line_start:line_end].split("\t")
+    if not 1 < len(cells) <= len(COLUMNS) + 1 or not _is_name_of(quote, cells[0], line_start):
         return ""
-    at = cited.words.count("\t", line_start, start)
+    at = quote.words.count("\t", line_start, start)
     dates = [quoted_dates(cell) for cell in cells[1:]]
     return COLUMNS[at - 1] if at > 0 and all(dates) else ""
 
 
-def _is_name_of(cited: SourceQuote, cell: str, start: int) -> bool:
+def _is_name_of(quote: SourceQuote, cell: str, start: int) -> bool:
     run = [Token(match[0], start + match.start()) for match in TOKEN.finditer(cell)]
-    return bool(run) and can_name_subject(cited, run, is_first=True)
+    return bool(run) and can_name_subject(quote, run, is_first=True)
 
 
-def _follows_name(cited: SourceQuote, opened: int, behind: str) -> bool:
-    """Whether a bracket stands behind the subject's name, or behind one of which the next words say so."""
-    parts = tokens_before(cited, opened)
-    is_kin = (part.text in cited.table.kin.kinds for part in parts)
-    if any(is_kin) or any(is_verb(cited, part.text) for part in parts):
+def _follows_name(quote: SourceQuote, opened: int, behind: str) -> bool:
+    """Whether a bracket follows the subject's name, or a name that the next words say is the subject's."""
+    parts = tokens_before(quote, opened)
+    is_kin = (part.text in quote.table.kin.kinds for part in parts)
+    if any(is_kin) or any(is_verb(quote, part.text) for part in parts):
         return False
-    run, before = trailing_name(cited, [part for part in parts if part.text != ","])
+    run, before = trailing_name(quote, [part for part in parts if part.text != ","])
     if (
         not run
-        or can_name_subject(cited, run, is_first=not before)
-        or can_name_subject(cited, leading_name(cited, parts), is_first=True)
+        or can_name_subject(quote, run, is_first=not before)
+        or can_name_subject(quote, leading_name(quote, parts), is_first=True)
     ):
         return True
     tokens = [Token(match[0], match.start()) for match in TOKEN.finditer(behind)]
-    named = [at for at, part in enumerate(tokens) if part.small in cited.table.words["naming"]]
-    return bool(named) and any(set(part.bare.split()) & cited.own_names for part in tokens[named[0] :])
+    named = [at for at, part in enumerate(tokens) if part.small in quote.table.words["naming"]]
+    return bool(named) and any(set(part.bare.split()) & quote.own_names for part in tokens[named[0] :])
 
 
 def _part_in(inside: str, at: int) -> str:
-    """On which side of the dash between two dates an offset of a bracket stands."""
+    """The side of the dash between two dates that an offset of a bracket is on."""
     middle = _middle(inside)
     if middle < 0:
         return ""
@@ -320,11 +313,11 @@ def _part_in(inside: str, at: int) -> str:
 @cache
 def _middle(inside: str) -> int:
     """The dash of a lifespan: the first that has a date on each side."""
-    told = quoted_dates(inside)
+    dates = quoted_dates(inside)
     for dash in ENGLISH.check_dash.finditer(inside):
-        has_before = any(one.end <= dash.start() + 1 for one in told)
-        has_behind = any(one.start >= dash.end() - 1 for one in told)
-        is_open = any(one.when.lasts and one.start < dash.start() < one.end for one in told)
+        has_before = any(one.end <= dash.start() + 1 for one in dates)
+        has_behind = any(one.start >= dash.end() - 1 for one in dates)
+        is_open = any(one.when.lasts and one.start < dash.start() < one.end for one in dates)
         is_near = has_before and (inside[dash.end() :].lstrip() or "0")[0].isdigit()
         if (has_before and has_behind) or is_open or is_near:
             return dash.start()

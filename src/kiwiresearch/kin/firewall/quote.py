@@ -1,4 +1,4 @@
-"""A quote as the firewall reads it: its words, its cue words, the label of its row, and where a value stands in it."""
+"""A quote as the firewall reads it: its words, the label of its row, and the spans of a value in it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from kiwiresearch.kin.language import ENGLISH, CueTable, cue_table
 from kiwiresearch.text.words import fold
 
 WORD = re.compile(r"[^\W_]+")
-LONGEST_ROW = 500
-"""A line longer than this is no line of a box, list or table."""
-LONGEST_VALUE = 100
-LONGEST_HEADING = 70
-LONGEST_LEAD_IN = 160
+MAX_ROW = 500
+"""A longer line is not from a box, list or table."""
+MAX_VALUE = 100
+MAX_HEADING = 70
+MAX_LEAD_IN = 160
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 FAMILY_KINDS = frozenset({"father", "mother", "parent", "spouse", "partner", "child", "sibling", "relative"})
 MAX_LINES = 60
-"""How far above a line its label is looked for."""
+"""How many lines up the label of a line is looked for."""
 MAX_SKIPPED = 2
-"""So many words of a name may be left out: 'Robert Darwin' for 'Robert Waring Darwin'."""
+"""How many words of a name may be left out: 'Robert Darwin' for 'Robert Waring Darwin'."""
 SKIP_STOPS = ",;:\n\t()[]"
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteWord:
-    """A word of a text: `text[start:end]`, and how it is compared."""
+    """A word of a text, `text[start:end]`, with the form it is compared by."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ def words_in(text: str) -> list[QuoteWord]:
 
 @dataclass(frozen=True)
 class SourceQuote:
-    """The span `text[start:end]` of a source, and what the source is told to be about."""
+    """The span `text[start:end]` of a source, and the person the source is about."""
 
     text: str
     start: int
@@ -51,7 +51,6 @@ class SourceQuote:
     sex: str = ""
     other_names: tuple[str, ...] = ()
     """Other names that the subject goes by."""
-    language: str = "eng"
 
     @cached_property
     def words(self) -> str:
@@ -59,7 +58,7 @@ class SourceQuote:
 
     @cached_property
     def table(self) -> CueTable:
-        return cue_table(self.language)
+        return cue_table()
 
     @cached_property
     def tokens(self) -> list[QuoteWord]:
@@ -67,24 +66,24 @@ class SourceQuote:
 
     @cached_property
     def name_sets(self) -> tuple[frozenset[str], ...]:
-        """The words of each name that the subject goes by, without what it is of."""
-        return tuple(self._words_of(name) for name in (self.subject, *self.other_names))
+        """The words of each of the subject's names, without 'of …'."""
+        return tuple(self._name_words(name) for name in (self.subject, *self.other_names))
 
-    def _words_of(self, name: str) -> frozenset[str]:
+    def _name_words(self, name: str) -> frozenset[str]:
         left_out = self.table.words["particles"] | self.table.words["countries"] | self.table.words["titles"]
         head = re.split(r" of |[(,]", name, maxsplit=1)[0]
-        whole = {word.folded for word in words_in(name)}
-        every = ({word.folded for word in words_in(head)} or whole) | whole & self.table.words["numerals"]
-        return frozenset(every - left_out) or frozenset(every)
+        full = {word.folded for word in words_in(name)}
+        own = ({word.folded for word in words_in(head)} or full) | full & self.table.words["numerals"]
+        return frozenset(own - left_out) or frozenset(own)
 
     @cached_property
     def own_names(self) -> frozenset[str]:
-        """The words that the subject goes by."""
+        """The words of all names of the subject."""
         return frozenset().union(*self.name_sets)
 
     @cached_property
     def first_names(self) -> frozenset[str]:
-        """The first word of each name that is no title, as short as people call each other."""
+        """The first three letters of each given name, which short forms share."""
         left_out = self.table.words["titles"] | self.table.words["particles"]
         firsts = (
             next((word.folded for word in words_in(name) if word.folded not in left_out), "")
@@ -93,7 +92,7 @@ class SourceQuote:
         return frozenset(first[:3] for first in firsts if first)
 
     def spans(self, value: str) -> list[tuple[int, int]]:
-        """Where the words of a value stand in the quote, in their order and close to each other."""
+        """Where the quote has the words of a value, in their order and close together."""
         wanted = words_in(value)
         if not wanted:
             return []
@@ -119,11 +118,11 @@ class SourceQuote:
         return first.start, last.end
 
     def kinds_at(self, offset: int) -> frozenset[str]:
-        """What the row or list at an offset of the quote tells, by its label; nothing in running text."""
+        """What the label of the row or list at an offset announces; nothing in running text."""
         return kinds_of(label_at(self.text, self.start + offset, self.table), self, offset)
 
     def line_of(self, offset: int) -> tuple[int, int]:
-        """The line of the quote that holds an offset."""
+        """The span of the line at an offset."""
         end = self.words.find("\n", offset)
         return self.words.rfind("\n", 0, offset) + 1, len(self.words) if end < 0 else end
 
@@ -134,7 +133,7 @@ def _is(word: QuoteWord, wanted: QuoteWord) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RowLabel:
-    """What stands before a row, or above a list."""
+    """What the label before a row, or above a list, announces."""
 
     kinds: frozenset[str]
     is_above: bool
@@ -143,19 +142,19 @@ class RowLabel:
 NO_LABEL = RowLabel(frozenset(), is_above=False)
 
 
-def kinds_of(label: RowLabel, cited: SourceQuote, offset: int) -> frozenset[str]:
-    """What a label tells of a place of the quote: a label above a list speaks of what begins its lines."""
+def kinds_of(label: RowLabel, quote: SourceQuote, offset: int) -> frozenset[str]:
+    """What a label means for an offset of the quote: one above a list applies to the start of each line."""
     if not label.is_above:
         return label.kinds
-    at = cited.start + offset
-    start, end = cited.text.rfind("\n", 0, at) + 1, cited.text.find("\n", at)
-    begins = ENGLISH.line_start.fullmatch(cited.text, start, at)
-    is_short = 0 <= end - start <= LONGEST_VALUE
+    at = quote.start + offset
+    start, end = quote.text.rfind("\n", 0, at) + 1, quote.text.find("\n", at)
+    begins = ENGLISH.line_start.fullmatch(quote.text, start, at)
+    is_short = 0 <= end - start <= MAX_VALUE
     return label.kinds if begins or (is_short and not label.kinds & FAMILY_KINDS) else frozenset()
 
 
 def label_at(text: str, offset: int, table: CueTable) -> RowLabel:
-    """The label of the row at an offset: before a tab, alone on a line above, or a sentence that leads up to a list."""
+    """The label of the row at an offset: before a tab, on a line above, or a sentence that introduces a list."""
     line_start = text.rfind("\n", 0, offset) + 1
     is_table = False
     for number, line in enumerate(_lines_up(text, offset)):
@@ -163,7 +162,7 @@ def label_at(text: str, offset: int, table: CueTable) -> RowLabel:
             break
         label, tab, _ = line.partition("\t")
         if number == 0:
-            # A name in the first cell is no label: it begins a row of a table.
+            # A name in the first cell is not a label: it begins a row of a table.
             is_table = line.count("\t") > 1 or (bool(tab) and offset - line_start < len(label))
         if tab and not is_table and (kinds := table.label_kinds(label)):
             return RowLabel(kinds, is_above=False)
@@ -171,27 +170,28 @@ def label_at(text: str, offset: int, table: CueTable) -> RowLabel:
             return RowLabel(kinds, is_above=True)
         if number and not tab and (kinds := _kinds_above(line, table)):
             return RowLabel(kinds, is_above=True)
-        if (tab and not is_table) or len(line) > LONGEST_ROW:
+        if (tab and not is_table) or len(line) > MAX_ROW:
             break
     return NO_LABEL
 
 
 def _kinds_above(line: str, table: CueTable) -> frozenset[str]:
-    """What a line announces: a bare label, a heading with a word of kinship, a sentence that ends in a colon."""
+    """What a line announces: a bare label, a heading with a kinship word, or a sentence ending in a colon."""
     kinds = table.label_kinds(line)
     if kinds:
         return kinds
-    is_heading = len(line) <= LONGEST_HEADING and line.rstrip()[-1] not in ".,;"
+    is_heading = len(line) <= MAX_HEADING and line.rstrip()[-1] not in ".,;"
     if not is_heading and not ENGLISH.lead_in.search(line):
         return frozenset()
     last = SENTENCE_END.split(line.rstrip())[-1]
-    words = table.kin.found_in(last[-LONGEST_LEAD_IN:]) or table.kin.found_in(line[-LONGEST_LEAD_IN:])
-    told = [cue.kind for cue in words if cue.kind in ("child", "sibling") and cue.word[-1] in "sne"]
-    return frozenset(told[-1:]) if not any(cue.kind == "other" for cue in words) else frozenset()
+    words = table.kin.found_in(last[-MAX_LEAD_IN:]) or table.kin.found_in(line[-MAX_LEAD_IN:])
+    # Plurals only: a list follows 'sons', 'children' and 'issue'.
+    kinds_named = [cue.kind for cue in words if cue.kind in ("child", "sibling") and cue.word[-1] in "sne"]
+    return frozenset(kinds_named[-1:]) if not any(cue.kind == "other" for cue in words) else frozenset()
 
 
 def _lines_up(text: str, offset: int) -> Iterator[str]:
-    """The line at an offset, then those above it; empty lines are left out."""
+    """The line at an offset, then those above it, without empty lines."""
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
     while end > 0:

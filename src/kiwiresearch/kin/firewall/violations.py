@@ -1,4 +1,4 @@
-"""What the firewall can find wrong, by number, and the form and the checks of a verifying model's whole reply."""
+"""The reasons for which the firewall rejects a fact, by code, and the reply that a verifying model must give."""
 
 from __future__ import annotations
 
@@ -61,24 +61,19 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One reason why something is no fact, as a number and as a sentence."""
+    """A reason to reject a fact: its code, and the value or quote it is about."""
 
     code: Code
-    sentence: str
+    about: str
 
     @property
     def check(self) -> int:
-        """Which check found it: 1 to 10, 11 for plausibility, 12 for living people."""
+        """The number of the check in `CHECKS`, from 1; each of the first ten has five codes."""
         number = int(self.code[3:])
         return number - 40 if number > 50 else (number + 4) // 5
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.sentence}"
-
-
-def violation(code: Code, thing: str) -> Violation:
-    """The violation of this number, said of a thing."""
-    return Violation(code, f"{thing!r}: {CODES[code]}.")
+        return f"{self.code}: {self.about!r}: {CODES[self.code]}."
 
 
 Confidence = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -87,13 +82,13 @@ Short = Annotated[str, Field(max_length=400)]
 
 
 class Contract(BaseModel):
-    """A reply, or a part of one."""
+    """Base of the parts of a reply: strict, with no unknown fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class FieldResult(Contract):
-    """What the verifier says of one field, and the words that say it."""
+    """The verdict on one field, and the quote it rests on."""
 
     field: FieldName
     value: Short
@@ -111,7 +106,7 @@ class FieldResult(Contract):
 
 
 class HypothesisOut(Contract):
-    """Something to look for."""
+    """A guess worth a search; never a fact."""
 
     type: Short
     text: Short
@@ -122,7 +117,7 @@ class HypothesisOut(Contract):
 
 
 class Contradiction(Contract):
-    """Two values of one field that the source gives."""
+    """Values of one field that exclude each other."""
 
     field: FieldName
     values: Annotated[list[Short], Field(min_length=2)]
@@ -131,32 +126,24 @@ class Contradiction(Contract):
 
 
 class VerifierOut(Contract):
-    """The whole reply of a verifier."""
+    """The reply of a verifier."""
 
     verification_results: list[FieldResult]
     hypotheses: list[HypothesisOut] = []
     contradictions: list[Contradiction] = []
     hallucination_flags: list[Short] = []
 
-    @property
-    def verified_fields(self) -> tuple[FieldResult, ...]:
-        return tuple(one for one in self.verification_results if one.status == "Verified")
-
-    @property
-    def unverified_fields(self) -> tuple[FieldResult, ...]:
-        return tuple(one for one in self.verification_results if one.status != "Verified")
-
 
 def hallucination_firewall(llm_output: Mapping[str, Any], source_text: str) -> tuple[bool, list[str]]:
-    """Whether a reply passes, and what is wrong with it.
+    """Whether a model's reply passes, and what is wrong with it; never raises.
 
-    A reply of another shape than asked for does not pass either; it never raises.
+    The specification asks for this function by name. It accepts any JSON, unlike `VerifierOut`.
     """
-    violations = [
-        *(said for result in _rows(llm_output, "verification_results") for said in _wrong_result(result, source_text)),
-        *(said for row in _rows(llm_output, "hypotheses") for said in _wrong_hypothesis(row)),
+    problems = [
+        *(said for row in _rows(llm_output, "verification_results") for said in _result_problems(row, source_text)),
+        *(said for row in _rows(llm_output, "hypotheses") for said in _hypothesis_problems(row)),
     ]
-    return not violations, violations
+    return not problems, problems
 
 
 def _rows(reply: Mapping[str, Any], name: str) -> Iterable[object]:
@@ -164,7 +151,7 @@ def _rows(reply: Mapping[str, Any], name: str) -> Iterable[object]:
     return rows if isinstance(rows, list | tuple) else ()
 
 
-def _wrong_result(result: object, source_text: str) -> Iterator[str]:
+def _result_problems(result: object, source_text: str) -> Iterator[str]:
     if not isinstance(result, Mapping):
         yield f"Result is no object: '{str(result)[:50]}'"
         return
@@ -178,7 +165,7 @@ def _wrong_result(result: object, source_text: str) -> Iterator[str]:
         yield f"Confidence of field '{result.get('field', '')}' is not between 0.0 and 1.0"
 
 
-def _wrong_hypothesis(row: object) -> Iterator[str]:
+def _hypothesis_problems(row: object) -> Iterator[str]:
     text = str(row.get("text", ""))[:50] if isinstance(row, Mapping) else str(row)[:50]
     label = row.get("is_fact") if isinstance(row, Mapping) else None
     if label is None:

@@ -42,15 +42,6 @@ class VerifierInput:
     raw_text: str
     facts: tuple[ExtractedFact, ...]
 
-    @property
-    def extracted_fields(self) -> tuple[tuple[str, str], ...]:
-        return tuple((one.field, one.value) for one in self.facts)
-
-    @property
-    def citations(self) -> tuple[tuple[str, str], ...]:
-        """Field and snippet."""
-        return tuple((one.field, one.snippet.words) for one in self.facts)
-
 
 @dataclass(frozen=True, slots=True)
 class ModelReview:

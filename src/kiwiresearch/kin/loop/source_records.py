@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.firewall.check import SURE, check, check_relative
-from kiwiresearch.kin.firewall.violations import Contradiction, FieldResult, HypothesisOut, VerifierOut, Violation
+from kiwiresearch.kin.firewall.violations import Violation
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
@@ -28,9 +28,6 @@ RELIABILITY: Mapping[Method, float] = {
     "user": 0.80,
 }
 """How far a value is trusted by where it stands; an encyclopedia is written from other books, whatever it says."""
-
-SINGLE_VALUED: tuple[FieldName, ...] = ("birth_date", "death_date", "father", "mother")
-MAX_CONTRACT_TEXT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,48 +93,6 @@ def _assess(
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
     status: Status = "verified" if fact.confidence >= SURE else "unverified"
     return CheckedFact(fact, status, confidence, reliability, details=told)
-
-
-def contract(record: CheckedRecord) -> VerifierOut:
-    """The record in the form that a verifier answers in: verified or not, what differs, what is flagged."""
-    results = [
-        FieldResult(
-            field=one.fact.field,
-            value=one.fact.value[:MAX_CONTRACT_TEXT],
-            status="Verified" if one.status == "verified" else "Unverified",
-            confidence=one.confidence,
-            citation_snippet=one.fact.snippet.words,
-            locator=one.fact.locator or None,
-            rationale=one.fact.rationale[:MAX_CONTRACT_TEXT],
-        )
-        for one in record.accepted
-    ]
-    hypotheses = [
-        HypothesisOut(
-            type=one.type,
-            text=one.text[:MAX_CONTRACT_TEXT],
-            evidence_hint=one.evidence_hint[:MAX_CONTRACT_TEXT],
-            priority=one.priority,
-            suggested_queries=list(one.suggested_queries[:5]),
-            is_fact=False,
-        )
-        for one in record.hypotheses
-    ]
-    flags = [f"{one.fact.field}: {one.violations[0]}"[:MAX_CONTRACT_TEXT] for one in record.rejected]
-    return VerifierOut(
-        verification_results=results,
-        hypotheses=hypotheses,
-        contradictions=list(_contradictions(record)),
-        hallucination_flags=flags,
-    )
-
-
-def _contradictions(record: CheckedRecord) -> Iterator[Contradiction]:
-    """Fields with one true value of which the record gives several."""
-    for field in SINGLE_VALUED:
-        told = {one.fact.value: one.fact.snippet.words for one in record.accepted if one.fact.field == field}
-        if len(told) > 1:
-            yield Contradiction(field=field, values=list(told), citation_snippets=list(told.values()))
 
 
 BRACKETED_HINT = re.compile(r"\s*\([^()]*\)\s*$")
