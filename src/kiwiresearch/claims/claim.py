@@ -15,8 +15,8 @@ from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.sentences import Hedge
 from kiwiresearch.text.when import DateMention
 from kiwiresearch.zim.archive import EntryRef
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
 from kiwiresearch.codec import Record
 from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
 from kiwiresearch.text.words import fold, words_in

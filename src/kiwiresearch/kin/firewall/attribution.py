@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue
-from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.words import fold
 
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")
