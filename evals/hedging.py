@@ -13,7 +13,7 @@ from pathlib import Path
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import read_page
-from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELLED = "claims/hedge-conll2010.jsonl"

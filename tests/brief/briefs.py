@@ -25,8 +25,8 @@ from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
 from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import EntryRef
 

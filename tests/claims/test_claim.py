@@ -25,8 +25,8 @@ from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import Quote, recorded_quote
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.sentences import Hedge
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import EntryRef
 

@@ -17,9 +17,9 @@ from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.text.dates.ranges import Precision
 from kiwiresearch.text.dates.ranges import Qualifier as DateQualifier
+from kiwiresearch.text.hedges import Hedge, hedges_in
+from kiwiresearch.text.hedges import HedgeKind as HedgeKind
 from kiwiresearch.text.quantity import Qualifier
-from kiwiresearch.text.sentences import Hedge, hedges_in
-from kiwiresearch.text.sentences import HedgeKind as HedgeKind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "claims.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from evals.hedging import LABELLED, scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.sentences import Hedge, HedgeKind, hedges_in
+from kiwiresearch.text.hedges import Hedge, HedgeKind, hedges_in
 
 
 def cues(text: str) -> list[str]:

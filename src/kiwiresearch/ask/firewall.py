@@ -24,8 +24,9 @@ from kiwiresearch.claims.firewall import (
 from kiwiresearch.claims.language import fact_language
 from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_initial_stops
 from kiwiresearch.reader.reader import ReadingText
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.sentences import hedges_in, sentence_starts
+from kiwiresearch.text.sentences import sentence_starts
 
 if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader

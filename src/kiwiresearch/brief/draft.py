@@ -16,7 +16,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import Model, estimate_tokens
 from kiwiresearch.search.query import points_text
 from kiwiresearch.text.display import printable
-from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.zim.archive import EntryRef
 
 RejectionReason = (

@@ -38,8 +38,8 @@ from kiwiresearch.claims.types import (
 )
 from kiwiresearch.evidence import FACTS_BOX, Quote, quote_at
 from kiwiresearch.page.doc import Cell, Infobox, InfoboxRow, PageDoc, Table
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in
 
 MAX_FROM_TABLES = 60

@@ -13,10 +13,10 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.query import Score, ScoreLine, ScoreTerm
+from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.sentences import Hedge
 from kiwiresearch.text.when import DateMention
 from kiwiresearch.zim.archive import EntryRef
 
@@ -157,7 +157,7 @@ class ClaimRecord(Record):
     names: tuple[str, ...]
     topic_tags: tuple[str, ...]
     confidence: float
-    confidence_terms: tuple[ScoreTerm, ...]
+    confidence_terms: tuple[ScoreLine, ...]
     dates: tuple[dict[str, Any], ...]
     measures: tuple[dict[str, Any], ...]
     hedging: tuple[dict[str, Any], ...]
@@ -194,7 +194,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "claim_id": claim.id,
         "claim_type": claim.type,
         "confidence": claim.confidence,
-        "confidence_terms": [{"points": points, "signal": signal} for signal, points in claim.score.lines],
+        "confidence_terms": [{"points": term.points, "signal": term.signal} for term in claim.score.lines],
         "dates": [{**date_record(one.when), "start": one.start, "end": one.end} for one in claim.dates],
         "depends_on": claim.depends_on,
         "evidence_signals": {

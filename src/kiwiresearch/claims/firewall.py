@@ -20,10 +20,10 @@ from kiwiresearch.claims.mentions import (
     without_initial_stops,
 )
 from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import words_in
 

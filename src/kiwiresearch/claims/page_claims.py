@@ -13,7 +13,7 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import page_of_text
-from kiwiresearch.text.sentences import hedges_in
+from kiwiresearch.text.hedges import hedges_in
 
 
 @dataclass(frozen=True, slots=True)

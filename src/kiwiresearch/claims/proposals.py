@@ -23,8 +23,8 @@ from kiwiresearch.llm.model import estimate_tokens
 from kiwiresearch.llm.structured import item_or_none
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.display import printable
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in
 
 SHORTEST = 30

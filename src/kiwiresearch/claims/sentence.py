@@ -12,8 +12,8 @@ from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.types import SentenceWords
 from kiwiresearch.page.doc import BlockKind, Link, Mark, PageDoc
 from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.sentences import Hedge
 
 PROSE: frozenset[BlockKind] = frozenset({"paragraph", "item", "quote"})
 BEHIND = 1

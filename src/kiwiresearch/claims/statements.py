@@ -23,7 +23,7 @@ from kiwiresearch.claims.types import Figures, SentenceWords, figures_of, measur
 from kiwiresearch.evidence import Quote, quote_at
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.query import Score
-from kiwiresearch.text.sentences import Hedge, hedges_in
+from kiwiresearch.text.hedges import Hedge, hedges_in
 
 MAX_TAGS = 8
 

@@ -287,8 +287,8 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
         if hit.snippet:
             _indented(console, safe(hit.snippet), 4)
         if explain:
-            for signal, points in hit.score.lines:
-                console.print(Text(f"    {points:+8.2f}  {signal}", style="dim"))
+            for term in hit.score.lines:
+                console.print(Text(f"    {term.points:+8.2f}  {term.signal}", style="dim"))
     if found.hidden.pages:
         console.print(Text(safe(found.hidden.sentence("result")), style="yellow"))
     if found.senses:

@@ -229,6 +229,8 @@ def step_record(step: CrawlStep) -> dict[str, Any]:
     for field in fields(step):
         value = getattr(step, field.name)
         row |= message_fields(field.name, value) if isinstance(value, Message) else {field.name: value}
+    if isinstance(step, VisitStep):
+        row["lines"] = [[term.signal, term.points] for term in step.lines]
     if isinstance(step, StartStep):
         row["seed_messages"] = [message_record(seed.why) for seed in step.seeds]
         row["searched"] = [[getattr(one, field.name) for field in fields(SearchedBook)] for one in step.searched]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from kiwiresearch.codec import Record
 from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
@@ -157,15 +156,8 @@ def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
     return _straight(word) in known.stop_words and not is_name
 
 
-class ScoreLine(NamedTuple):
-    """One reason for a score, and what it counts."""
-
-    signal: str
-    points: float
-
-
 @dataclass(frozen=True, slots=True)
-class ScoreTerm(Record):
+class ScoreLine(Record):
     """One reason for a score."""
 
     signal: str
@@ -180,10 +172,10 @@ class Score:
 
     @property
     def total(self) -> float:
-        return round(sum(line.points for line in self.lines), 2)
+        return round(sum(term.points for term in self.lines), 2)
 
     def plus(self, signal: str, points: float) -> Score:
-        """The score with one more line; a line of nothing is left out."""
+        """The score with one more term, unless that is worth nothing."""
         points = round(float(points), 2)
         return Score((*self.lines, ScoreLine(signal, points))) if points else self
 
@@ -194,13 +186,13 @@ class Score:
         return f"{points_text(self.total)} ({score_terms(self.lines) or 'no signal'})"
 
 
-def score_terms(lines: Sequence[ScoreLine]) -> str:
-    """The lines of a score, one after the other."""
-    return ", ".join(f"{line.signal} {'+' if line.points > 0 else ''}{points_text(line.points)}" for line in lines)
+def score_terms(terms: Sequence[ScoreLine]) -> str:
+    """The terms of a score as text: 'exact title +20, list page -10'."""
+    return ", ".join(f"{term.signal} {'+' if term.points > 0 else ''}{points_text(term.points)}" for term in terms)
 
 
 def points_text(points: float) -> str:
-    """Points as people read them: no more digits than they have, and no fewer."""
+    """Points with two decimals, without trailing zeros."""
     return f"{points:.2f}".rstrip("0").rstrip(".")
 
 
@@ -228,7 +220,7 @@ class Hit:
             self.alias,
             self.snippet,
             self.score.total,
-            tuple(ScoreTerm(*line) for line in self.score.lines),
+            self.score.lines,
             tuple(PagePlace(ref.book, ref.path) for ref in self.copies),
         )
 
@@ -253,7 +245,7 @@ class HitRecord(Record):
     """The other name that led here, where the page's own did not."""
     snippet: str
     score: float
-    lines: tuple[ScoreTerm, ...]
+    lines: tuple[ScoreLine, ...]
     """What the score is made of."""
     copies: tuple[PagePlace, ...]
     """The same article in other books."""

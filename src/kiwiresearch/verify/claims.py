@@ -17,8 +17,8 @@ from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.evidence import place_of, section_at
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.runs.folder import CLAIMS
+from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 from kiwiresearch.verify.ledger import JsonLine, Ledger, Location, canonical_bytes, json_lines
