@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiwiresearch.atlas.atlas import Atlas
-from kiwiresearch.atlas.database import MOST, ResultWindow
+from kiwiresearch.atlas.database import MAX_ROWS, ResultWindow
 from kiwiresearch.atlas.queries import TimelineFilter, timeline
 from kiwiresearch.errors import BadUsage
 
@@ -46,7 +46,7 @@ def test_a_year_that_is_none_is_refused(year: int) -> None:
         TimelineFilter(first=year)
 
 
-@pytest.mark.parametrize("window", [(0, 0), (-1, 0), (MOST + 1, 0), (5, -1), (5, 10**12)])
+@pytest.mark.parametrize("window", [(0, 0), (-1, 0), (MAX_ROWS + 1, 0), (5, -1), (5, 10**12)])
 def test_a_window_has_bounds(window: tuple[int, int]) -> None:
     """Nobody asks for no rows, for millions, or for rows before the first."""
     with pytest.raises(BadUsage):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.page.pictures import LONGEST, pictures_in
+from kiwiresearch.page.pictures import MAX_CAPTION_CHARS, pictures_in
 
 IMAGE = '<img src="../I/m/Boat.jpg" width="220" height="165">'
 
@@ -121,7 +121,7 @@ def test_a_long_caption_is_cut_between_words() -> None:
     (found,) = pictures_in(
         f'<figure><img src="1.png"><figcaption>{"many words " * 100}</figcaption></figure>'.encode(), "Boat", ""
     )
-    assert len(found.caption) <= LONGEST + 2
+    assert len(found.caption) <= MAX_CAPTION_CHARS + 2
     assert found.caption.endswith(("many …", "words …"))
 
 

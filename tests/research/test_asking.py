@@ -26,7 +26,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.workspace.asker import LONGEST_QUESTION, MAX_PASSAGES, Asker
+from kiwiresearch.workspace.asker import MAX_PASSAGES, MAX_QUESTION_CHARS, Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
@@ -144,7 +144,7 @@ def test_a_refusal_has_no_words(asker: Asker) -> None:
     [
         ("", AskOptions(), BadUsage, "The question has no words."),
         (" \n\t?! …", AskOptions(), BadUsage, "The question has no words."),
-        ("a" * (LONGEST_QUESTION + 1), AskOptions(), BadUsage, "characters"),
+        ("a" * (MAX_QUESTION_CHARS + 1), AskOptions(), BadUsage, "characters"),
         (EINSTEIN, AskOptions(passages=-1), BadUsage, "-1 passages"),
         (EINSTEIN, AskOptions(passages=MAX_PASSAGES + 1), BadUsage, f"{MAX_PASSAGES + 1} passages"),
         (EINSTEIN, AskOptions(mode="loud"), BadUsage, "'loud'"),  # type: ignore[arg-type]

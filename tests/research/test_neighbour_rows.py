@@ -17,8 +17,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.store.store import open_store
 from kiwiresearch.workspace.neighbours import OtherHosts
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.peer import announcement_of, checked_text
-from kiwiresearch.zim.peer_protocol import PING, Call, CallReply, pack_replies
+from kiwiresearch.zim.peer_protocol import PING, Call, CallReply, announcement_of, checked_text, pack_replies
 
 
 @pytest.mark.parametrize("since", [10**400, float("inf"), float("nan"), "yesterday", None, []])

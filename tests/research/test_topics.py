@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.workspace.places import LONGEST_FOLDER_NAME, checked_focus, checked_topic, folder_name
+from kiwiresearch.workspace.places import MAX_FOLDER_NAME_CHARS, checked_focus, checked_topic, folder_name
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_every_name_is_a_plain_one(topic: str) -> None:
     """No topic leads out of the folder, to a hidden file or to a name that is too long."""
     name = folder_name(topic)
     assert re.fullmatch(r"[^\W_]+(-[^\W_]+)*", name)
-    assert len(name) <= LONGEST_FOLDER_NAME
+    assert len(name) <= MAX_FOLDER_NAME_CHARS

@@ -10,15 +10,17 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.search.open_book import TITLE_CALLS as TITLE_WAYS
 from kiwiresearch.search.titles import TitleIndex
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import PeerArchive, announcement_of, peer_book
+from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.peer_protocol import (
     BOOK_CALLS,
     BUSY,
     Call,
     CallReply,
+    announcement_of,
     answer_call,
     pack_calls,
     pack_replies,
+    peer_book,
     unpack_calls,
     unpack_replies,
 )

@@ -45,7 +45,7 @@ def test_a_book_of_many_blocks_is_one_directory(tmp_path: Path, monkeypatch: pyt
     write_book(tmp_path / "b.zim", pages, redirects, metadata=metadata, index=False)
     monkeypatch.setattr("kiwiresearch.zim.directory.BLOCK", 7)
     same(tmp_path / "b.zim")
-    monkeypatch.setattr("kiwiresearch.zim.directory.LONGEST_BLOCK", 10)
+    monkeypatch.setattr("kiwiresearch.zim.directory.MAX_BLOCK_BYTES", 10)
     same(tmp_path / "b.zim")
     assert BLOCK > 7
 

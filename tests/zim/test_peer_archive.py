@@ -21,19 +21,21 @@ from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim import peer
 from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.peer import PeerArchive, announcement_of, peer_book
+from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.peer_protocol import (
     BOOK_CALLS,
     LENGTH,
     MAX_CALLS,
-    MAX_WORDS,
+    MAX_ERROR_CHARS,
     READY,
     BadCall,
     BadCallReply,
     Call,
     CallReply,
+    announcement_of,
     answer_call,
     pack_replies,
+    peer_book,
     unpack_calls,
     unpack_replies,
 )
@@ -223,7 +225,7 @@ def test_an_error_is_told_in_few_words() -> None:
     (reply,) = unpack_replies(_framed({"replies": [["error", "PageNotFound", "x" * 10**6, "y" * 10**6]]}), 1)
     assert reply is not None
     assert reply.error is not None
-    assert (len(reply.error.message), len(reply.error.remedy)) == (MAX_WORDS, MAX_WORDS)
+    assert (len(reply.error.message), len(reply.error.remedy)) == (MAX_ERROR_CHARS, MAX_ERROR_CHARS)
 
 
 def _framed(head: Any, rest: bytes = b"") -> bytes:

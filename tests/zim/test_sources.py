@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import BookNotFound, KiwiError, NotABook
-from kiwiresearch.zim.sources import DEEPEST, Source, books_below, files_in, is_address
+from kiwiresearch.zim.sources import MAX_DEPTH, Source, books_below, files_in, is_address
 
 LIBRARY = '<?xml version="1.0" encoding="UTF-8"?>\n<library version="20110515">\n{books}\n</library>\n'
 
@@ -37,7 +37,7 @@ def test_folder_stands_for_all_books_below_it(tmp_path: Path) -> None:
 
 def test_folders_are_searched_to_a_limit(tmp_path: Path) -> None:
     """A book lies no deeper than a few folders, so that naming the whole disk ends."""
-    near = "/".join(["down"] * DEEPEST)
+    near = "/".join(["down"] * MAX_DEPTH)
     _touch(tmp_path, f"{near}/near.zim", f"{near}/down/far.zim")
     assert [file.name for file in books_below(tmp_path)] == ["near.zim"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MEMORY_MB = 512
 """What DuckDB may keep in memory; the rest goes to a folder that is gone afterwards."""
 MAX_THREADS = 4
-LONGEST = 4_000
+MAX_VALUE_CHARS = 4_000
 """More characters than this of one value are not shown: a page's lead has 500, a quote seldom more than 1,000."""
 
 
@@ -175,9 +175,9 @@ def _first_line(problem: Exception) -> str:
     return printable(line) if line.endswith(".") else f"{printable(line)}."
 
 
-MOST = 10_000
+MAX_ROWS = 10_000
 """Rows that one question may ask for."""
-FURTHEST = 10**9
+MAX_OFFSET = 10**9
 MAX_WORDS = 100
 Row = dict[str, Any]
 Condition = tuple[str, Sequence[Any]]
@@ -192,9 +192,9 @@ class ResultWindow:
     offset: int = 0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.limit <= MOST:
-            raise BadUsage(f"{self.limit} rows cannot be shown.", remedy=f"Give a limit from 1 to {MOST:,}.")
-        if not 0 <= self.offset <= FURTHEST:
+        if not 1 <= self.limit <= MAX_ROWS:
+            raise BadUsage(f"{self.limit} rows cannot be shown.", remedy=f"Give a limit from 1 to {MAX_ROWS:,}.")
+        if not 0 <= self.offset <= MAX_OFFSET:
             raise BadUsage(f"There is no row {self.offset}.", remedy="Give an offset from 0 on.")
 
 
@@ -256,7 +256,7 @@ JSON_COLUMN = "record"
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return value[:LONGEST]
+        return value[:MAX_VALUE_CHARS]
     if isinstance(value, list):
         return [_clean(one) for one in value]
     return value

@@ -161,7 +161,7 @@ BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")
 BASES = ("census", "estimate")
-LARGEST_OFFSET = 6
+MAX_VALUE_OFFSET = 6
 """A value stands at the beginning of its row, or it is one of several."""
 
 
@@ -185,10 +185,10 @@ def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[UniqueFact]:
     if event:
         dates = [dated for dated in claim.dates if dated.start >= start]
         is_one = len(dates) == 1 and len(YEAR.findall(row["value"])) <= 1
-        if is_one and dates[0].start - start <= LARGEST_OFFSET and not is_alternative(claim.text, dates[0]):
+        if is_one and dates[0].start - start <= MAX_VALUE_OFFSET and not is_alternative(claim.text, dates[0]):
             yield _date_fact(claim, event, dates[0], is_label=True)
     elif label and (claim.section == FACTS_BOX or label in fact_words().lasting | fact_words().changing):
-        values = [one for one in claim.measures if start <= one.quantity.start <= start + LARGEST_OFFSET]
+        values = [one for one in claim.measures if start <= one.quantity.start <= start + MAX_VALUE_OFFSET]
         if values:
             yield _number_of_row(claim, row, label, min(values, key=lambda one: one.quantity.start))
 

@@ -18,10 +18,10 @@ from kiwiresearch.text.quantity import Quantity
 from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.zim.archive import EntryRef
 
-LONGEST_CLAIM, LONGEST_RECORD = 2_000, 100_000
+MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000
 """A longer sentence is none."""
-LONGEST_PAGE = 2**40
-FURTHEST_DAY = 10**13
+MAX_PAGE_CHARS = 2**40
+MAX_DAY = 10**13
 """Days before and after which nothing was or will be."""
 MAX_DIGITS = 300
 PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(Qualifier), get_args(Calendar)
@@ -29,11 +29,11 @@ PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(Qualifier), ge
 
 def checked_claim(record: str) -> Claim | None:
     """The claim that a record holds; None for a record that holds none."""
-    if len(record) > LONGEST_RECORD:
+    if len(record) > MAX_RECORD_CHARS:
         return None
     try:
         claim = claim_from_record(json.loads(record))
-        return claim if _is_sound(claim) and len(claim.text) <= LONGEST_CLAIM else None
+        return claim if _is_sound(claim) and len(claim.text) <= MAX_CLAIM_CHARS else None
     except (KiwiError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
         return None
 
@@ -45,7 +45,7 @@ def _is_sound(claim: Claim) -> bool:
     return (
         _are_texts(claim.text, claim.type, claim.subject, claim.page_title, claim.section, claim.anchor)
         and _are_texts(claim.ref.path, *(quote.text for quote in claim.quotes))
-        and all(_is_span(quote.start, quote.end, LONGEST_PAGE) for quote in claim.quotes)
+        and all(_is_span(quote.start, quote.end, MAX_PAGE_CHARS) for quote in claim.quotes)
         and all(_is_span(one.start, one.end, len(claim.text)) for one in quantities)
         and all(_is_span(one.start, one.end, len(claim.text)) for one in claim.dates)
         and all(map(_is_when, whens))
@@ -69,7 +69,7 @@ def _is_span(start: int, end: int, most: int) -> bool:
 def _is_when(when: DateRange) -> bool:
     return (
         _are(int, when.earliest, when.latest)
-        and -FURTHEST_DAY <= when.earliest <= when.latest <= FURTHEST_DAY
+        and -MAX_DAY <= when.earliest <= when.latest <= MAX_DAY
         and when.precision in PRECISIONS
         and when.qualifier in QUALIFIERS
         and when.calendar in CALENDARS
@@ -89,7 +89,7 @@ def _is_quantity(one: Quantity) -> bool:
     )
 
 
-LONGEST_QUOTE = 2_000
+MAX_QUOTE_CHARS = 2_000
 """Behind so many characters no date is looked for: a table from elsewhere may hold anything."""
 EVENTS = {"birth_date": "birth", "death_date": "death"}
 
@@ -132,7 +132,7 @@ def _dated(row: Mapping[str, Any]) -> DateMention | None:
     from kiwiresearch.claims.conflicts.values import first_moment, last_moment
 
     days = (row["earliest"], row["latest"])
-    for dated in dates_in(str(row["quote"])[:LONGEST_QUOTE]):
+    for dated in dates_in(str(row["quote"])[:MAX_QUOTE_CHARS]):
         for when in (dated.when, first_moment(dated.when), last_moment(dated.when)):
             if (when.earliest, when.latest) == days:
                 return dated._replace(when=when)

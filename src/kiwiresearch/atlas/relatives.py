@@ -23,7 +23,7 @@ MAX_NAMED = 8
 MAX_LOOKED_AT = 80
 """People that are looked at for that."""
 FURTHEST = 12
-LONGEST_PATH = 40
+MAX_PATH_TIES = 40
 MAX_PATH_PEOPLE = 50_000
 """People who are looked at on the way from one to another."""
 
@@ -158,7 +158,7 @@ def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> li
     """People on a shortest way from one to the other: circles around the first until the second is in one."""
     came: dict[PersonId, PersonId] = {one: one}
     circle = [one]
-    for _ in range(LONGEST_PATH):
+    for _ in range(MAX_PATH_TIES):
         if other in came or not circle or len(came) > MAX_PATH_PEOPLE:
             break
         blanks = ", ".join("?" * len(circle))

@@ -55,10 +55,10 @@ CACHE_BYTES = 8 * 2**20
 """Clusters are read one after the other, so few need to be kept."""
 
 KNOWN_TARGETS = 2**15
-LARGEST_PAGE = 2**25
+MAX_PAGE_BYTES = 2**25
 """Bytes; no page that somebody wrote is as large."""
 
-LONGEST_PROBLEM = 300
+MAX_PROBLEM_CHARS = 300
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class EntryReader:
 
     def _page(self, number: int) -> PageDoc:
         entry: Entry = self._archive.read_at(number)
-        if len(entry.content) > LARGEST_PAGE:
+        if len(entry.content) > MAX_PAGE_BYTES:
             raise BookDamaged(f"It has {len(entry.content):,} bytes, which no page has.")
         book = self._archive.book
         url = self._archive.url(entry.ref.path)
@@ -214,7 +214,7 @@ def _reason(problem: Exception) -> PageProblem:
         told = problem.message
     else:
         told = f"{type(problem).__name__}: {problem}"
-    line = " ".join(ADDRESS.sub("", told).split())[:LONGEST_PROBLEM].rstrip(". :") + "."
+    line = " ".join(ADDRESS.sub("", told).split())[:MAX_PROBLEM_CHARS].rstrip(". :") + "."
     return PageProblem(line.encode("utf-8", "replace").decode())
 
 

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.bulk.batch import LARGEST_PAGE, PAGE_TIMEOUT_S
-from kiwiresearch.bulk.tables import LONGEST_LEAD, TABLES, RowTally, check_schema, from_parquet, page_tally
+from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S
+from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet, page_tally
 from kiwiresearch.errors import KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -103,8 +103,8 @@ def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
         "version": version,
         "what": what,
         "columns": {name: [(c.name, c.kind, c.optional) for c in TABLES[name]] for name in (*what, "errors")},
-        "longest_lead": LONGEST_LEAD,
-        "largest_page": LARGEST_PAGE,
+        "longest_lead": MAX_LEAD_CHARS,
+        "largest_page": MAX_PAGE_BYTES,
         "page_s": PAGE_TIMEOUT_S,
     }
     return "sha256:" + sha256(canonical_json(told).encode()).hexdigest()
@@ -176,7 +176,7 @@ def _count(value: Any) -> int:
 
 
 MANIFEST = "manifest.json"
-LARGEST_MANIFEST = 2**28
+MAX_MANIFEST_BYTES = 2**28
 WORK_FOLDER = ".kiwiresearch"
 """What is only needed until the tables are finished lies in here."""
 PLAN = f"{WORK_FOLDER}/plan.json"
@@ -273,8 +273,8 @@ def _forbidden(file: Path) -> RunDamaged:
 
 def _content(file: Path) -> bytes:
     with file.open("rb") as stream:
-        content = stream.read(LARGEST_MANIFEST + 1)
-    if len(content) > LARGEST_MANIFEST:
+        content = stream.read(MAX_MANIFEST_BYTES + 1)
+    if len(content) > MAX_MANIFEST_BYTES:
         raise ValueError("it is too large")
     return content
 

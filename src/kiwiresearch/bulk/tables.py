@@ -140,7 +140,7 @@ def checked_tables(wanted: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in CHOICES if name in names)
 
 
-LONGEST_LEAD = 500
+MAX_LEAD_CHARS = 500
 
 PathResolver = Callable[[str], str]
 """Where a path of the book leads after redirects; empty if the book lacks it."""
@@ -181,7 +181,7 @@ def page_lead(page: PageDoc) -> str:
         return ""
     start = paragraphs[0].start
     section = max(number for number, one in enumerate(page.sections) if one.heading_start <= start)
-    stop = min(start + LONGEST_LEAD, page.sections[section].end)
+    stop = min(start + MAX_LEAD_CHARS, page.sections[section].end)
     ends = [block.end for block in paragraphs] + list(page.sentences)
     end = max((at for at in ends if start < at <= stop), default=stop)
     return " ".join(page.text[start:end].split())

@@ -20,8 +20,7 @@ from kiwiresearch.runs.run import title_of_book
 from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 from kiwiresearch.workspace.places import folder_name
-from kiwiresearch.zim.build import NewPage
-from kiwiresearch.zim.build_child import MODULE, build_request
+from kiwiresearch.zim.build import MODULE, NewPage, build_request
 
 MIMETYPE = ExportedFile("mimetype", b"application/epub+zip")
 EPUB_SUFFIX = ".xhtml"

@@ -20,11 +20,11 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 FORMULA = "\uffff"
 """Stands for a formula while the markup is read; no text holds it."""
 
-DEEPEST_BOX = 4
+MAX_BOX_DEPTH = 4
 """Boxes nested deeper are read as part of the one around them, as the page's text has them."""
 
-LONGEST_PIECE = 1_024
-LONGEST_ENTITY = 40
+MAX_PIECE_CHARS = 1_024
+MAX_ENTITY_CHARS = 40
 
 _FOLDED = {high: low for table in (SUPERSCRIPTS, SUBSCRIPTS) for low, high in table.items() if low != "−"} | {"−": "-"}
 _STRANGE = re.compile(f"[{''.join(_FOLDED)}\u200c\u200d]|{UNSEEN.pattern}")
@@ -72,7 +72,7 @@ def align_markup(markup: str) -> AlignedMarkup:
     waiting = [(region, 0)]
     while waiting:
         part, depth = waiting.pop(0)
-        boxes = layer.read(part, keep_boxes=depth >= DEEPEST_BOX)
+        boxes = layer.read(part, keep_boxes=depth >= MAX_BOX_DEPTH)
         waiting = [*((box, depth + 1) for box in boxes), *waiting]
     return AlignedMarkup(markup, "".join(layer.text), tuple(layer.pieces))
 
@@ -163,7 +163,7 @@ class _MarkupReader:
             text = unescape(text)
         if self._raised and BRACKETED.fullmatch(text):
             return
-        if end - start <= LONGEST_PIECE:
+        if end - start <= MAX_PIECE_CHARS:
             self._put(comparable_text(text), Extent(start, end), whole=False)
             return
         for part in self._short(start, end):
@@ -172,8 +172,8 @@ class _MarkupReader:
     def _short(self, start: int, end: int) -> Iterator[Extent]:
         """A long text in parts, so that counting the characters of one does not take long; no entity is torn."""
         while start < end:
-            stop = min(start + LONGEST_PIECE, end)
-            entity = self._markup.rfind("&", max(stop - LONGEST_ENTITY, start + 1), stop)
+            stop = min(start + MAX_PIECE_CHARS, end)
+            entity = self._markup.rfind("&", max(stop - MAX_ENTITY_CHARS, start + 1), stop)
             if stop < end and entity >= 0 and ";" not in self._markup[entity:stop]:
                 stop = entity
             yield Extent(start, stop)

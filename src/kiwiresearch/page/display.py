@@ -220,7 +220,7 @@ class _Writer:
     def _written(self, token: str) -> str:
         if PLAIN_LINK.fullmatch(token) and not self._addresses.is_moved:
             return token
-        if self._scripts or len(token) > LONGEST_KEPT or BOUND.search(token):
+        if self._scripts or len(token) > MAX_CACHED_CHARS or BOUND.search(token):
             return self._token(token)
         return _written_anywhere(token)
 
@@ -312,7 +312,7 @@ class _Writer:
 
 
 NO_ADDRESSES = PageAddresses("", "")
-LONGEST_KEPT = 500
+MAX_CACHED_CHARS = 500
 
 
 @lru_cache(maxsize=10_000)

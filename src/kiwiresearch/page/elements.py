@@ -87,7 +87,7 @@ SIMPLE = re.compile(
     r'|\[(?P<name>[\w-]+)(?:(?P<how>[\^*]?=)"(?P<value>[^"]*)")?\]'
 )
 TELLING = ("class=", "id=", "style=", "role=", " hidden", "alttext=")
-LONGEST_KEY = 500
+MAX_KEY_CHARS = 500
 MAX_KEYS = 10_000
 
 
@@ -290,7 +290,7 @@ def effect_of(run: str) -> RunEffect:
     known = EFFECTS.get(run)
     if known is None:
         known = _effect(run)
-        if len(run) < LONGEST_KEY:
+        if len(run) < MAX_KEY_CHARS:
             if len(EFFECTS) >= MAX_KEYS:
                 EFFECTS.clear()
             EFFECTS[run] = known

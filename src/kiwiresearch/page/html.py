@@ -287,7 +287,7 @@ ISO_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
 LONG_DATE = re.compile(r"\b([A-Z][a-z]+)\s+(\d{1,2}),\s+(\d{4})\b")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
-LONGEST_FOOTER = 8_000
+MAX_FOOTER_CHARS = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +302,7 @@ class PageParts:
 def split_page(markup: str) -> PageParts:
     """Find the article in a page's markup."""
     provenance = Provenance()
-    if markup.find("oldid=", max(len(markup) - LONGEST_FOOTER, 0)) >= 0:
+    if markup.find("oldid=", max(len(markup) - MAX_FOOTER_CHARS, 0)) >= 0:
         markup, provenance = _without_footer(markup)
     root = _root_of(markup)
     if root is None:
@@ -347,7 +347,7 @@ def _end_of(name: str, markup: str, start: int) -> int:
 
 def _without_footer(markup: str) -> tuple[str, Provenance]:
     """Kiwix's scraper ends each page with a division that links to the revision it took."""
-    links = list(FOOTER_LINK.finditer(markup, max(len(markup) - LONGEST_FOOTER, 0)))
+    links = list(FOOTER_LINK.finditer(markup, max(len(markup) - MAX_FOOTER_CHARS, 0)))
     found = links[-1] if links else None
     if found is None or "://" not in found[1]:
         return markup, Provenance()
@@ -357,7 +357,7 @@ def _without_footer(markup: str) -> tuple[str, Provenance]:
     title = LINK_TITLE.search(found[0])
     edited = _date(title[1] if title else "") or _date(footer)
     provenance = Provenance(int(found[2]), edited, unescape(found[1]))
-    if footer and len(footer) < LONGEST_FOOTER and "<h" not in footer and "<p" not in footer:
+    if footer and len(footer) < MAX_FOOTER_CHARS and "<h" not in footer and "<p" not in footer:
         markup = markup[:start] + markup[end + len("</div>") :]
     return markup, provenance
 

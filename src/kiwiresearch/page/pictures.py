@@ -18,9 +18,9 @@ FRAMES = frozenset({"thumb", "thumbinner", "tsingle", "gallerybox", "infobox-ima
 """Classes of the elements that hold a picture and its caption; the others are `figure`, and cells of an infobox."""
 CAPTIONS = frozenset({*CAPTION_CLASSES, "wp-caption-text"})
 CELLS = frozenset({"td", "th"})
-SMALLEST = 80
+MIN_PIXELS = 80
 """Pixels; what is declared narrower or lower is an icon, a flag or a formula."""
-LONGEST = 300
+MAX_CAPTION_CHARS = 300
 """Characters of a caption."""
 NUMBER = re.compile(r"\d{1,6}")
 FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
@@ -171,7 +171,7 @@ class _Walk:
         caption = frame.caption
         if not caption and frame.is_cell and frame.images:
             words = _plain(frame.words)
-            caption = words if len(words) <= LONGEST else ""
+            caption = words if len(words) <= MAX_CAPTION_CHARS else ""
         if caption and frame.images:
             frame.images[0].caption = caption
             self.found.append(frame.images[0])
@@ -225,7 +225,7 @@ def _behind(markup: str, name: str, at: int) -> int:
 
 def _is_small(attributes: dict[str, str]) -> bool:
     declared = (NUMBER.match(attributes.get(side, "").strip()) for side in ("width", "height"))
-    return any(found is not None and int(found[0]) < SMALLEST for found in declared)
+    return any(found is not None and int(found[0]) < MIN_PIXELS for found in declared)
 
 
 def _plain(pieces: list[str]) -> str:
@@ -233,4 +233,7 @@ def _plain(pieces: list[str]) -> str:
 
 
 def _shortened(words: str) -> str:
-    return words if len(words) <= LONGEST else f"{words[:LONGEST].rpartition(' ')[0] or words[:LONGEST]} …"
+    if len(words) <= MAX_CAPTION_CHARS:
+        return words
+    cut = words[:MAX_CAPTION_CHARS]
+    return f"{cut.rpartition(' ')[0] or cut} …"

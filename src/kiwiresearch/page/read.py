@@ -19,7 +19,7 @@ from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import MAX_HOPS, Archive, Entry, EntryRef
 from kiwiresearch.zim.paths import Target, resolve_href, title_of_path
 
-LONGEST_LABEL = 60
+MAX_LABEL_CHARS = 60
 
 
 def read_infobox(box: FlowResult, links: list[Link], text: str, offset: int) -> Infobox:
@@ -50,7 +50,7 @@ def _row(cells: list[Cell], group: str, links: list[Link], starts: list[int], te
         return None
     label, start, end = cells[0], cells[1].start, cells[-1].end
     key = text[label.start : label.end].rstrip(":").strip()
-    if "\n" in key or len(key) > LONGEST_LABEL or not key:
+    if "\n" in key or len(key) > MAX_LABEL_CHARS or not key:
         return None
     inside = links[bisect_left(starts, start) : bisect_left(starts, end)]
     return InfoboxRow(key.strip("•· "), text[start:end], group, start, end, tuple(inside))
@@ -171,7 +171,7 @@ def _boxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
     waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
         markup, depth = waiting.pop(0)
-        box = read_markup(markup if depth < DEEPEST_BOX else BOX_CLASS.sub("", markup), words)
+        box = read_markup(markup if depth < MAX_BOX_DEPTH else BOX_CLASS.sub("", markup), words)
         waiting = [*((inner, depth + 1) for inner in box.infoboxes), *waiting]
         if box.text or box.links:
             boxes.append(box)
@@ -179,7 +179,7 @@ def _boxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
 
 
 BOX_CLASS = re.compile(r'class="[^"]*infobox[^"]*"')
-DEEPEST_BOX = 4
+MAX_BOX_DEPTH = 4
 """Boxes nested deeper are read as part of the one around them."""
 
 

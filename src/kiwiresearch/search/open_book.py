@@ -17,8 +17,16 @@ from kiwiresearch.search.titles import Correction, TitleLookup, TitleRow
 from kiwiresearch.text.words import fold, plain_lower
 from kiwiresearch.zim.archive import Archive, EntryRef
 from kiwiresearch.zim.paths import title_of_path
-from kiwiresearch.zim.peer import PeerArchive, SimpleCall, checked_count, checked_list, checked_text
-from kiwiresearch.zim.peer_protocol import BadCall, Call, CallHandler, ListLimit
+from kiwiresearch.zim.peer import PeerArchive, SimpleCall
+from kiwiresearch.zim.peer_protocol import (
+    BadCall,
+    Call,
+    CallHandler,
+    ListLimit,
+    checked_count,
+    checked_list,
+    checked_text,
+)
 from kiwiresearch.zim.policy import SPARE_RESULTS, without_policy
 from kiwiresearch.zim.sources import is_address
 

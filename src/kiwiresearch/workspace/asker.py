@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WISH = AskOptions()
 MAX_PASSAGES = 20
-LONGEST_QUESTION = 4_000
+MAX_QUESTION_CHARS = 4_000
 """Characters of a question; what is longer is no question."""
 
 
@@ -162,9 +162,9 @@ class Asker:
 def _check(question: str, wish: AskOptions) -> None:
     if not any(unicodedata.category(char)[0] in "LNS" for char in question):
         raise BadUsage("The question has no words.", remedy="Ask something, such as 'Why is the sky orange at sunset?'")
-    if len(question) > LONGEST_QUESTION:
+    if len(question) > MAX_QUESTION_CHARS:
         raise BadUsage(
-            f"The question has {len(question):,} characters.", remedy=f"Ask in at most {LONGEST_QUESTION:,}."
+            f"The question has {len(question):,} characters.", remedy=f"Ask in at most {MAX_QUESTION_CHARS:,}."
         )
     if wish.mode not in MODES:
         raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")

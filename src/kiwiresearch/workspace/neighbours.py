@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from kiwiresearch.errors import HostAway, StoreError
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive, PeerBook, peer_book
-from kiwiresearch.zim.peer_protocol import Call, CallReply
+from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive
+from kiwiresearch.zim.peer_protocol import Call, CallReply, PeerBook, peer_book
 
 if TYPE_CHECKING:
     from kiwiresearch.store.hosts import HostRow
@@ -83,7 +83,7 @@ ALIVE_S = 15.0
 SUSPEND_S = 5.0
 """A host that failed is not asked again for so long, nor waited for."""
 
-LONGEST_SUSPEND_S = 300.0
+MAX_SUSPEND_S = 300.0
 """One that answers knocks and fails what it is asked rests four times as long each time, up to this."""
 
 STALE_S = 6.0
@@ -254,7 +254,7 @@ class OtherHosts:
         with self._changing:
             is_known = self._rests.get(host.address, (0.0, ""))[0] > time.monotonic()
             count = self._failed[host.address] = max(self._failed.get(host.address, 0) + (not is_known), 1)
-        self.suspend(host, why, for_s=min(SUSPEND_S * 4 ** (min(count, 10) - 1), LONGEST_SUSPEND_S))
+        self.suspend(host, why, for_s=min(SUSPEND_S * 4 ** (min(count, 10) - 1), MAX_SUSPEND_S))
 
     def _keeps_failing(self, host: OtherHost) -> bool:
         """Whether a host failed again after it had answered a knock: it rests to the end."""

@@ -15,8 +15,8 @@ from kiwiresearch.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from kiwiresearch.store.store import Store
 
-LONGEST_TOPIC = 500
-LONGEST_FOLDER_NAME = 60
+MAX_TOPIC_CHARS = 500
+MAX_FOLDER_NAME_CHARS = 60
 
 
 def checked_topic(text: str) -> str:
@@ -33,9 +33,9 @@ def checked_aspect(text: str) -> str:
 
 
 def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
-    if len(text) > LONGEST_TOPIC:
+    if len(text) > MAX_TOPIC_CHARS:
         raise BadUsage(
-            f"The {what} has {len(text):,} characters, and at most {LONGEST_TOPIC} can be used.",
+            f"The {what} has {len(text):,} characters, and at most {MAX_TOPIC_CHARS} can be used.",
             remedy="Say it in a sentence.",
         )
     odd = next((char for char in text if unicodedata.category(char) in ("Cc", "Cs") and char not in "\t\n\r"), "")
@@ -50,8 +50,8 @@ def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
 def folder_name(topic: str) -> str:
     """A name for a folder: letters of any script, figures, and lines between them, as in 'bronze-age-collapse'."""
     plain = re.sub(r"[\W_]+", "-", fold(topic)).strip("-")
-    if len(plain) > LONGEST_FOLDER_NAME:
-        plain = plain[:LONGEST_FOLDER_NAME].rpartition("-")[0] or plain[:LONGEST_FOLDER_NAME]
+    if len(plain) > MAX_FOLDER_NAME_CHARS:
+        plain = plain[:MAX_FOLDER_NAME_CHARS].rpartition("-")[0] or plain[:MAX_FOLDER_NAME_CHARS]
     return plain or "topic"
 
 
@@ -62,7 +62,7 @@ UNFINISHED_ANSWERS = "answers"
 """What the answers are called there as long as some are missing."""
 LIST_HINT = "'kiwiresearch jobs list' shows them all, and so does 'GET /api/research'."
 """Where somebody finds the id of a job."""
-LONGEST_JOB_NAME = 40
+MAX_JOB_NAME_CHARS = 40
 """How many characters of the topic are in an id: file names have at most 255 bytes, and a character has up to four."""
 
 
@@ -95,9 +95,9 @@ def server_folder(desk: Workspace, name: str, wanted: str) -> Path:
 
 def job_name(words: str) -> str:
     """What the id of a job begins with: a name that files can have, whatever the script."""
-    return folder_name(words)[:LONGEST_JOB_NAME].strip("-_") or "topic"
+    return folder_name(words)[:MAX_JOB_NAME_CHARS].strip("-_") or "topic"
 
 
 def is_job_id(text: str) -> bool:
     """Whether a text can be the id of a job: it never is the name of anything outside the folder."""
-    return len(text) <= 2 * LONGEST_JOB_NAME and JOB_ID.fullmatch(text) is not None
+    return len(text) <= 2 * MAX_JOB_NAME_CHARS and JOB_ID.fullmatch(text) is not None

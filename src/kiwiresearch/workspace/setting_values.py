@@ -12,7 +12,7 @@ from kiwiresearch.crawl.settings import LISTS, STRATEGIES, ScoringWeights
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.kin.loop.settings import BOUNDS
 
-LARGEST_LIMIT = 10_000_000
+MAX_LIMIT = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ def checked_limits(own: Mapping[str, Any]) -> dict[str, int]:
     for name, value in own.items():
         if name not in LIMIT_NAMES:
             raise BadUsage(f"There is no limit {name!r}.", remedy=f"There are: {', '.join(LIMIT_NAMES)}.")
-        if type(value) is not int or not 0 <= value <= LARGEST_LIMIT:
+        if type(value) is not int or not 0 <= value <= MAX_LIMIT:
             raise BadUsage(
                 f"{value!r} cannot be the limit {name!r}.",
-                remedy=f"Give a number up to {LARGEST_LIMIT:,}; 0 sets none.",
+                remedy=f"Give a number up to {MAX_LIMIT:,}; 0 sets none.",
             )
     return dict(own)
 
@@ -122,7 +122,7 @@ RANGES: dict[str, tuple[float, float]] = {
 
 CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
 
-LARGEST_NUMBER = 10**18
+MAX_NUMBER = 10**18
 """Whole numbers beyond it are in no range here."""
 
 _WORDS: dict[type, str] = {
@@ -157,7 +157,7 @@ def value_from_text(name: str, key: str, text: str, kind: type) -> Any:
 def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
     """The value, if the key can have it; `name` is what the user knows the key by."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value) if abs(value) < LARGEST_NUMBER else math.inf
+        value = float(value) if abs(value) < MAX_NUMBER else math.inf
     if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = tuple(value)
     if type(value) is not kind:

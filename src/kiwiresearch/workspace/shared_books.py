@@ -19,8 +19,8 @@ from kiwiresearch.workspace.search_aids import TitleIndexes
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.library import ListedBook, Opener, Shelf, listed_book
-from kiwiresearch.zim.peer import MissingBooks, PeerArchive, announcement_of
-from kiwiresearch.zim.peer_protocol import BOOK_CALLS, TOGETHER_BYTES, BadCall, CallReply, answer_call
+from kiwiresearch.zim.peer import MissingBooks, PeerArchive
+from kiwiresearch.zim.peer_protocol import BOOK_CALLS, TOGETHER_BYTES, BadCall, CallReply, announcement_of, answer_call
 from kiwiresearch.zim.policy import without_policy
 
 CLOSING_S = 2.0

@@ -38,7 +38,7 @@ def utc_moment(since: str) -> str:
 
 
 OWNER = "owner"
-LONGEST_LABEL = 100
+MAX_LABEL_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ class UserRegister:
 
 
 def checked_label(label: str) -> str:
-    if len(label) > LONGEST_LABEL or not label.isprintable():
-        raise BadUsage("The label cannot be used.", remedy=f"Use up to {LONGEST_LABEL} letters in one line.")
+    if len(label) > MAX_LABEL_CHARS or not label.isprintable():
+        raise BadUsage("The label cannot be used.", remedy=f"Use up to {MAX_LABEL_CHARS} letters in one line.")
     return label
 
 

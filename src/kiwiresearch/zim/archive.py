@@ -13,7 +13,7 @@ from kiwiresearch.text.languages import three_letter_code
 
 @dataclass(frozen=True, slots=True, order=True)
 class EntryRef:
-    """The one way pages are named: the book's UUID and the path inside it."""
+    """How pages are identified everywhere: the book's UUID and the path inside it."""
 
     book: BookId
     path: str
@@ -24,7 +24,7 @@ class EntryRef:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry as read, after its redirects: `via` holds the paths that led here."""
+    """An entry with its content, redirects followed: `via` holds the paths that led here."""
 
     ref: EntryRef
     title: str
@@ -39,14 +39,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryInfo:
-    """What is at a path, without its content."""
+    """An entry without its content."""
 
     ref: EntryRef
     mimetype: str
     size: int
     via: tuple[str, ...] = ()
     is_packed: bool = False
-    """Whether all of it has to be unpacked to get at a part."""
+    """Whether it is compressed, so that reading a part means unpacking all of it."""
 
     @property
     def is_html(self) -> bool:
@@ -57,16 +57,16 @@ HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 def is_html(mimetype: str) -> bool:
-    """Whether this is the type of a page, whatever parameters it has."""
+    """Whether a MIME type is that of a page, with or without parameters such as a charset."""
     return mimetype.partition(";")[0].strip().lower() in HTML_TYPES
 
 
 @dataclass(frozen=True, slots=True)
 class TitleEntry:
-    """A title of a book and the page it leads to, which a redirect's title does under another name."""
+    """A title of a book and the path of its page; `alias` if it is the title of a redirect to that page."""
 
     number: int
-    """Its place in the file: a listing that was cut short goes on at the next number."""
+    """The entry's number in the file: an interrupted listing resumes at the next one."""
     title: str
     path: str
     alias: bool = False
@@ -74,7 +74,7 @@ class TitleEntry:
 
 @dataclass(frozen=True, slots=True)
 class EntryName:
-    """What an entry is called, and its type; a redirect has none, but a `target`: the path at its end."""
+    """Path, title and type of an entry; a redirect has no type, but a `target`: the path at the end of its chain."""
 
     path: str
     title: str
@@ -88,13 +88,13 @@ class EntryName:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page that a book's own search or suggestions offered."""
+    """A page found by a book's own search or suggestions."""
 
     path: str
     title: str
     snippet: str = ""
     alias: str = ""
-    """The title that led here, where it is a redirect's."""
+    """The title of the redirect that led here, if one did."""
 
 
 BookKind = Literal["wikipedia", "wiki", "stackexchange", "devdocs", "gutenberg", "ted", "website", "other"]
@@ -102,7 +102,7 @@ BookKind = Literal["wikipedia", "wiki", "stackexchange", "devdocs", "gutenberg",
 FLAVOURS = ("mini", "nodet", "nopic", "novid", "maxi")
 
 LEAD_ONLY = frozenset({"mini", "nodet"})
-"""Flavours whose pages end with the introduction."""
+"""Flavours whose pages are cut off after the introduction."""
 
 SISTERS = ("wikibooks", "wikinews", "wikiquote", "wikisource", "wikispecies", "wikiversity",
            "wikivoyage", "wiktionary", "wikimedia", "vikidia", "wikem", "wiki")  # fmt: skip
@@ -110,7 +110,7 @@ SISTERS = ("wikibooks", "wikinews", "wikiquote", "wikisource", "wikispecies", "w
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What the book can look up by itself."""
+    """Which search indexes a book contains."""
 
     full_text: bool
     titles: bool
@@ -118,7 +118,7 @@ class Indexes:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """The data sheet of a book."""
+    """What is known about a book: its metadata, counts and search indexes."""
 
     id: BookId
     source: str
@@ -147,17 +147,17 @@ class Book:
 
     @property
     def lead_only(self) -> bool:
-        """The pages hold introductions only, so what they lack is no gap in knowledge."""
+        """Whether pages hold introductions only, so that something missing from one is not a gap in knowledge."""
         return self.flavour in LEAD_ONLY
 
     @property
     def language(self) -> str:
-        """The first language, as an ISO 639-3 code; empty where the book tells none."""
+        """The first language, as an ISO 639-3 code; empty if the book names none."""
         return self.languages[0] if self.languages else ""
 
 
 def clean_metadata(value: str) -> str:
-    """Metadata as people meant it: no control characters, no lone '=' of broken scrapers."""
+    """Metadata without control characters, and without the '=' that some broken scrapers put in front."""
     value = re.sub(r"[\x00-\x1f\x7f]+", " ", value).strip()
     return value.removeprefix("=").strip()
 
@@ -169,7 +169,7 @@ def languages_of(value: str) -> tuple[str, ...]:
 
 
 def flavour_of(value: str, tags: tuple[str, ...], filename: str) -> str:
-    """The flavour from its metadata, else from the tags, else from the file's name."""
+    """The flavour from the metadata, else from the tags, else from the file name."""
     named = clean_metadata(value).lower().strip("_")
     if named:
         return named
@@ -182,7 +182,7 @@ def flavour_of(value: str, tags: tuple[str, ...], filename: str) -> str:
 
 
 def kind_of(metadata: Mapping[str, str], filename: str) -> BookKind:
-    """Which family of site a book was made from."""
+    """Which kind of site a book was made from."""
     name = clean_metadata(metadata.get("Name", "")).lower() or filename.lower()
     creator = clean_metadata(metadata.get("Creator", "")).lower()
     source = metadata.get("Source", "").lower()
@@ -212,15 +212,15 @@ def tags_of(value: str) -> tuple[str, ...]:
 
 
 MAX_HOPS = 32
-"""Longer chains of redirects are taken for a loop."""
+"""Longer chains of redirects are treated as a loop."""
 
 
 class Archive(Protocol):
-    """A book that can be opened at any page.
+    """A book whose pages can be read by path.
 
-    Paths are those of the book itself, after percent-decoding; old files spell
-    them `A/Ray_Charles`, new ones `Ray_Charles`. A path that is not there
-    raises PageNotFound, a chain of redirects without end RedirectLoop.
+    Paths are those of the book itself, percent-decoded: `A/Ray_Charles` in old
+    files, `Ray_Charles` in new ones. An unknown path raises PageNotFound, an
+    endless chain of redirects RedirectLoop.
     """
 
     @property
@@ -231,57 +231,57 @@ class Archive(Protocol):
         ...
 
     def look(self, path: str) -> EntryInfo:
-        """What is at a path, its type and its size, with redirects followed and nothing of it read."""
+        """Type and size of the entry at a path, with redirects followed, without reading its content."""
         ...
 
     def part(self, path: str, start: int, end: int) -> bytes:
-        """The bytes from one place to another of what is at a path; what it costs does not grow with the rest.
+        """The bytes from `start` to `end` of an entry; fewer if it ends before.
 
-        Of something packed, all has to be unpacked. Behind the end there are no bytes.
+        The cost does not depend on the size of the entry, unless it is compressed.
         """
         ...
 
     def resolve(self, path: str) -> str | None:
-        """Where a path leads after redirects, or None if the book does not have it."""
+        """The path at the end of the redirects, or None if the book does not have the path."""
         ...
 
     def by_title(self, title: str) -> str | None:
-        """The path of the page with exactly this title, redirects followed."""
+        """The path of the page with exactly this title, with redirects followed."""
         ...
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
-        """The book's own full-text search, which wants every word to occur; empty without index."""
+        """Results of the book's own full-text search, which requires every word; none without an index."""
         ...
 
     def holding(self, words: str, limit: int) -> tuple[str, ...]:
-        """Paths of pages that hold all the words, as `search` gives them, without a look at the pages."""
+        """The paths that `search` would return, without looking up their titles."""
         ...
 
     def title(self, path: str) -> str:
-        """The title of the page at a path, without reading it; of a redirect, its own."""
+        """The title of the entry at a path, without reading it; for a redirect, its own title."""
         ...
 
     def estimate(self, words: str) -> int:
-        """About how many pages hold all these words; 0 without an index."""
+        """Roughly how many pages contain all these words; 0 without an index."""
         ...
 
     def suggest(self, text: str, limit: int) -> tuple[Match, ...]:
-        """Pages whose titles start with or hold the text, as the book offers them."""
+        """Pages whose titles start with or contain the text, in the book's own order."""
         ...
 
     def articles(self) -> Iterator[str]:
-        """Paths of all articles in the order that reads fastest; NotOffered by a server or another host."""
+        """Paths of all articles in the order that reads fastest; a server or another host raises NotOffered."""
         ...
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
-        """Titles of articles and of redirects to them, numbered `start` and up; NotOffered by a server or another host.
+        """Titles of articles and of redirects to them, from number `start` on, always in the same order.
 
-        The order is the same each time. Redirects that lead nowhere are left out.
+        Redirects that lead nowhere are left out. A server or another host raises NotOffered.
         """
         ...
 
     def url(self, path: str) -> str:
-        """An address that opens the page for a reader of this book."""
+        """An address at which a reader can open the page."""
         ...
 
     def close(self) -> None: ...

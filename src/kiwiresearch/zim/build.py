@@ -1,15 +1,19 @@
-"""Writing ZIM files, and the sample book made with that."""
+"""Writing ZIM files, in this process or a child of it, and the sample book."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import html
+import json
 import os
 import re
 import struct
+import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Mapping
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +25,7 @@ from kiwiresearch.zim.libzim import quiet
 
 @dataclass(frozen=True, slots=True)
 class NewPage:
-    """A page to be written."""
+    """A page to write."""
 
     path: str
     title: str
@@ -29,12 +33,12 @@ class NewPage:
     mimetype: str = "text/html"
     is_article: bool = True
     is_packed: bool = True
-    """Whether it is compressed; scrapers leave films, sounds and pictures as they are."""
+    """Whether to compress it; scrapers store videos, sounds and pictures uncompressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewRedirect:
-    """A second path, with a title of its own, for a page."""
+    """Another path for a page, with a title of its own."""
 
     path: str
     title: str
@@ -72,9 +76,9 @@ def write_book(
     main_path: str = "",
     index: bool = True,
 ) -> None:
-    """Write a book; the file appears whole or not at all.
+    """Write a book; the file appears complete or not at all.
 
-    The same pages give the same bytes, UUID included, on every run.
+    The same pages give the same bytes every time, including the UUID.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".zim")
@@ -105,10 +109,10 @@ CHECKSUM_BYTES = 16
 
 
 def make_reproducible(file: Path) -> None:
-    """Replace what libzim draws at random: the book's UUID and those of its two search indexes.
+    """Replace the UUIDs that libzim draws at random, of the book and its two search indexes.
 
-    They are taken from the content instead, and the checksum at the end of the
-    file is computed anew. Nothing else differs between two builds.
+    They are derived from the content instead, and the checksum at the end of the
+    file is updated. Nothing else differs between two builds.
     """
     data = bytearray(file.read_bytes())
     places = [8, *(found.end() for found in XAPIAN_HEADER.finditer(data))]
@@ -122,7 +126,7 @@ def make_reproducible(file: Path) -> None:
 
 
 def plain_png(size: int) -> bytes:
-    """A square of one colour, since a ZIM file must carry a picture."""
+    """A square of one colour, since a ZIM file must contain an illustration."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -132,9 +136,36 @@ def plain_png(size: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
+def build_request(pages: Sequence[NewPage], metadata: Mapping[str, str], *, language: str, main_path: str) -> bytes:
+    """The input of a child process that writes a book, as one JSON document.
+
+    A child writes it because libzim prints to the terminal while it writes, and silencing
+    that would silence everything else of the process.
+    """
+    rows = [[page.path, page.title, b64encode(page.content).decode(), page.mimetype, page.is_article] for page in pages]
+    request = {"pages": rows, "metadata": dict(metadata), "language": language, "main_path": main_path}
+    return json.dumps(request).encode()
+
+
+def main(arguments: list[str]) -> None:
+    """The child process: `python -m MODULE TARGET`, with a build request on standard input."""
+    (target,) = arguments
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(10)
+    request = json.loads(sys.stdin.buffer.read())
+    pages = [
+        NewPage(path, title, b64decode(content), mimetype, is_article=is_article)
+        for path, title, content, mimetype, is_article in request.pop("pages")
+    ]
+    write_book(Path(target), pages, **request)
+
+
+MODULE = __name__
+"""This module, run as a child process."""
+
 ARTICLES = Path(__file__).with_name("sample_book")
 FRAME_VERSION = 1
-"""Raised when the pages' frame below changes, so that cached books are built again."""
+"""Increased when the page template below changes, so that cached books are rebuilt."""
 
 METADATA = {
     "Name": "kiwiresearch_en_sample",
@@ -176,7 +207,7 @@ This article is issued from the <a class="external text" title="Last edited on {
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A file of the folder: what it says about itself, and its HTML."""
+    """An article of the sample book: its metadata and its HTML."""
 
     title: str
     edited: str
@@ -195,13 +226,13 @@ def path_of(title: str) -> str:
 
 
 def read_articles(folder: Path = ARTICLES) -> list[Article]:
-    """All articles of the folder, by title."""
+    """All articles of the folder, sorted by title."""
     found = [_article(file.read_text(encoding="utf-8")) for file in folder.glob("*.html")]
     return sorted(found, key=lambda article: article.title)
 
 
 def sample_file(cache: Path) -> Path:
-    """The sample book in the cache folder, built if it is not there or its articles have changed."""
+    """The sample book in the cache folder, built if it is missing or its articles have changed."""
     digest = hashlib.sha256(f"{FRAME_VERSION} {sorted(METADATA.items())}".encode())
     for file in sorted(ARTICLES.glob("*.html")):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -244,17 +275,13 @@ def _names(value: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in value.split("|") if name.strip())
 
 
-def _page(article: Article) -> NewPage:
-    return NewPage(article.path, article.title, _html(article).encode())
-
-
-def _html(article: Article, namespace: int = 0) -> str:
+def _page(article: Article, namespace: int = 0, *, is_article: bool = True) -> NewPage:
     links = "".join(f"<li>{_link(f'Category:{name}', name)}</li>" for name in article.categories)
     box = (
         '<div id="catlinks" class="catlinks"><div id="mw-normal-catlinks" class="mw-normal-catlinks">'
         f"Categories: <ul>{links}</ul></div></div>\n"
     )
-    return PAGE.format(
+    content = PAGE.format(
         title=html.escape(article.title, quote=False),
         address=html.escape(article.path),
         namespace=namespace,
@@ -263,6 +290,7 @@ def _html(article: Article, namespace: int = 0) -> str:
         edited=article.edited,
         revision=article.revision,
     )
+    return NewPage(article.path, article.title, content.encode(), is_article=is_article)
 
 
 def _link(title: str, words: str) -> str:
@@ -277,12 +305,15 @@ def _category_pages(articles: list[Article]) -> list[NewPage]:
         rows = "\n".join(f"<li>{_link(title, title)}</li>" for title in members)
         content = f'<div id="mw-pages"><p>The pages in this category.</p>\n<ul>\n{rows}\n</ul></div>'
         page = Article(f"Category:{name}", METADATA["Date"], str(100_900 + number), (), (), content)
-        pages.append(NewPage(page.path, page.title, _html(page, 14).encode(), is_article=False))
+        pages.append(_page(page, 14, is_article=False))
     return pages
 
 
 def _main_page(articles: list[Article]) -> NewPage:
     rows = "\n".join(f"<li>{_link(article.title, article.title)}</li>" for article in articles)
     content = f"<p>The articles of the sample book.</p>\n<ul>\n{rows}\n</ul>"
-    page = Article("Main Page", METADATA["Date"], "100900", (), (), content)
-    return NewPage(page.path, page.title, _html(page).encode(), is_article=False)
+    return _page(Article("Main Page", METADATA["Date"], "100900", (), (), content), is_article=False)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""The files of a book: which they are, what they look like, and whether they changed while open."""
+"""The files of a book: finding them, recognising what is not a ZIM file, and noticing changes while they are open."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 
 MAGIC = b"ZIM\x04"
+MAX_SHOWN_CHARS = 200
 
 LOOKS_LIKE = (
     (b"<!doctype", "a web page: the download probably failed"),
@@ -30,21 +31,15 @@ LOOKS_LIKE = (
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:
-    """The file itself, or all parts of a split book given by its first part or its plain name."""
+    """The file itself, or all parts of a split book, given by its first part or its plain name."""
     try:
         return _parts_of(path)
     except OSError as problem:  # a name too long, a folder that may not be looked into
+        text = str(path)
+        shown = text if len(text) < MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
         raise BookNotFound(
-            f"The file {_shortened(path)} cannot be looked at: {problem.strerror}.", remedy="Check the path."
+            f"The file {shown!r} cannot be looked at: {problem.strerror}.", remedy="Check the path."
         ) from problem
-
-
-def _shortened(path: Path) -> str:
-    text = str(path)
-    return repr(text if len(text) < LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
-
-
-LONGEST_SHOWN = 200
 
 
 def _parts_of(path: Path) -> tuple[Path, ...]:
@@ -85,7 +80,7 @@ def _split_parts(first: Path) -> tuple[Path, ...]:
 
 
 def check_magic(parts: tuple[Path, ...]) -> None:
-    """Raise NotABook in plain words if the first bytes are not a ZIM file's."""
+    """Raise NotABook, saying what the file is instead, unless it begins like a ZIM file."""
     first = parts[0]
     try:
         with first.open("rb") as stream:
@@ -110,10 +105,10 @@ REMEDY = "Replace a book by copying to a new name and renaming, then start kiwir
 
 
 class FileGuard:
-    """Holds the file's parts open and compares size and time before each read.
+    """Holds a file's parts open and compares their size and time before each read.
 
-    A mapped file that shrinks kills the process with SIGBUS; asking first costs
-    about a microsecond and leaves only the instant between asking and reading.
+    A mapped file that shrinks kills the process with SIGBUS. The check takes about
+    a microsecond and leaves only the instant between it and the read.
     """
 
     def __init__(self, parts: tuple[Path, ...]) -> None:
@@ -123,7 +118,7 @@ class FileGuard:
         self._seeking = threading.Lock()
 
     def check(self) -> None:
-        """Raise BookChanged if a part is not as it was when opened."""
+        """Raise BookChanged if a part was changed since it was opened."""
         for part, handle, then in zip(self._parts, self._handles, self._then, strict=True):
             now = _stamp(handle)
             if now != then:
@@ -133,7 +128,7 @@ class FileGuard:
                 )
 
     def read(self, place: int, count: int) -> bytes:
-        """So many bytes from a place on, as if the parts were one file; fewer where it ends before."""
+        """Read `count` bytes from `place` as if the parts were one file; fewer if it ends before."""
         found = []
         for handle, (size, _) in zip(self._handles, self._then, strict=True):
             if count > 0 and place < size:
@@ -165,7 +160,7 @@ def _stamp(handle: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class CrashReport:
-    """A file that changed while a process that has since died had it open."""
+    """A file that changed while a process had it open that did not exit cleanly."""
 
     file: str
     bytes_before: int
@@ -180,7 +175,7 @@ class CrashReport:
 
 
 class OpenFileNotes:
-    """The notes of this and other processes in one folder."""
+    """Notes of which files each process has open, one file per process in a folder, to explain crashes later."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -190,7 +185,7 @@ class OpenFileNotes:
         self._owner = 0
 
     def note_open(self, parts: tuple[Path, ...]) -> None:
-        """Note that this process reads these files from now on."""
+        """Note that this process has these files open."""
         for part in parts:
             status = part.stat()
             self._open[str(part)] = (status.st_size, status.st_mtime_ns)
@@ -204,7 +199,7 @@ class OpenFileNotes:
             self._open.clear()
 
     def remove_note(self) -> None:
-        """This process ends in order."""
+        """Remove this process's note when it exits cleanly."""
         if self._owner != os.getpid():  # a forked child leaves the note to its parent
             return
         with contextlib.suppress(OSError):
@@ -214,7 +209,7 @@ class OpenFileNotes:
         self._owner = 0
 
     def crash_reports(self) -> list[CrashReport]:
-        """What happened to processes that did not end in order; each is told once."""
+        """Changed files of processes that did not exit cleanly; each is reported once."""
         found = []
         for note in sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []:
             lock = FileLock(note.with_suffix(".lock"))
@@ -222,7 +217,7 @@ class OpenFileNotes:
                 if note == self._note or not lock.acquire():
                     continue
                 rows = json.loads(note.read_text(encoding="utf-8"))
-                found += [accident for file, stamp in rows.items() if (accident := _crash_report(file, stamp))]
+                found += [report for file, stamp in rows.items() if (report := _crash_report(file, stamp))]
             with contextlib.suppress(OSError):
                 note.unlink(missing_ok=True)
                 lock.release()

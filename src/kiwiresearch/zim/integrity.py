@@ -1,9 +1,9 @@
-"""Whether a book's file can be trusted: looked at once, in a process of its own, and remembered.
+"""Whether a book's file can be trusted: checked once, in a child process, and remembered.
 
-libzim opens a file with flipped bytes and returns wrong pages without a word,
-and a file with a damaged structure may end the process. So a file that was
-never seen before is opened by a child first. A small one is checked against
-its checksum there and then, a large one in the background.
+libzim opens a file with flipped bytes without complaint and returns wrong pages, and
+a damaged structure may crash the process. So a file that was not seen before is first
+opened by a child. A small file is checked against its checksum right then, a large one
+in the background.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from kiwiresearch.zim.files import check_magic, parts_of
 State = Literal["sound", "damaged", "unopenable", "unchecked", "no checksum"]
 
 AT_ONCE_BYTES = 128 * 2**20
-"""Files up to this size are checked before they are used: half a second at most."""
+"""Files up to this size are checked before they are used, which takes half a second at most."""
 
 PROBE_TIMEOUT_S = 120.0
 HEADER_BYTES = 24
-"""The first bytes of a ZIM file, which hold its UUID."""
+"""The first bytes of a ZIM file, which contain its UUID."""
 AGAIN = "Copy or download it again."
 
 CHILD = "kiwiresearch.zim.integrity"
-"""This module, run as a process of its own."""
+"""This module, run as a child process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known of a file."""
+    """The result of checking a file."""
 
     state: State
     reason: str = ""
     is_lasting: bool = True
-    """Whether it tells of the file, and not of one unlucky try to read it."""
+    """Whether it is about the file itself, and not one failed attempt to read it."""
 
     def raise_if_bad(self, path: Path) -> None:
         if self.state == "unopenable":
@@ -58,18 +58,18 @@ class Verdict:
 
 
 class Verdicts:
-    """What is known of the files seen so far, one small file each in a cache folder."""
+    """The results of earlier checks, one small file each in a cache folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def of(self, path: Path) -> Verdict:
-        """What is known of a book's file, found out if it was never seen in this form."""
+        """The remembered result for a book's file; a new or changed file is probed first."""
         parts = parts_of(path)
         check_magic(parts)
         known = self.known(parts)
         if known is None:
-            known = probe(parts[0], check=_size(parts) <= AT_ONCE_BYTES)
+            known = probe(parts[0], check=sum(part.stat().st_size for part in parts) <= AT_ONCE_BYTES)
             self._remember(parts, known)
         return known
 
@@ -81,7 +81,7 @@ class Verdicts:
             return None
 
     def check_now(self, path: Path) -> Verdict:
-        """Compare the file with its checksum, whatever its size, and remember the outcome."""
+        """Compare the file with its checksum, whatever its size, and remember the result."""
         parts = parts_of(path)
         check_magic(parts)
         verdict = probe(parts[0], check=True, timeout_s=None)
@@ -89,7 +89,7 @@ class Verdicts:
         return verdict
 
     def check_in_background(self, path: Path) -> bool:
-        """Start a check that goes on when this process ends; False if one is under way."""
+        """Start a check that outlives this process; False if one is already running."""
         try:
             lock = self._lock(parts_of(path))
             if not lock.acquire():
@@ -100,7 +100,7 @@ class Verdicts:
         return system.start_detached(CHILD, "check", str(path), str(self._folder))
 
     def run_check(self, path: Path) -> None:
-        """What the background process does."""
+        """Check a file in the background process, unless another one is doing so."""
         parts = parts_of(path)
         lock = self._lock(parts)
         if lock.acquire():
@@ -116,11 +116,11 @@ class Verdicts:
         if not verdict.is_lasting:
             return
         row = {"state": verdict.state, "reason": verdict.reason, "file": str(parts[0])}
-        with contextlib.suppress(OSError):  # a cache that cannot be written costs a look each time, no more
+        with contextlib.suppress(OSError):  # without a cache the file is just probed every time
             write_atomically(self._file(parts), canonical_json(row))
 
     def _file(self, parts: tuple[Path, ...]) -> Path:
-        """Bound to the UUID in the header, the size and the time: a changed file is a new one."""
+        """Where a result is remembered: by UUID, size and time, so that a changed file is a new one."""
         with parts[0].open("rb") as stream:
             digest = hashlib.sha256(stream.read(HEADER_BYTES))
         for part in parts:
@@ -130,7 +130,7 @@ class Verdicts:
 
 
 def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S) -> Verdict:
-    """Open a file in a child process, which may die of it in our stead."""
+    """Open a file in a child process, so that a crash does not affect this one."""
     command = system.module_command(CHILD, "probe", str(path), "check" if check else "open")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603
@@ -147,18 +147,16 @@ def probe(path: Path, *, check: bool, timeout_s: float | None = PROBE_TIMEOUT_S)
 
 
 def probe_here(path: Path, *, check: bool) -> Verdict:
-    """Open, read and perhaps check a file in this process: only for the child."""
-    from kiwiresearch.zim.libzim import LibzimArchive
+    """Open a file and perhaps check it, in this process: only for the child."""
+    from kiwiresearch.zim.libzim import LibzimArchive, reason_of
+    from kiwiresearch.zim.listing import BROKEN
 
     try:
         archive = LibzimArchive(path)
-    except NotABook as problem:
-        return Verdict(
-            "unopenable",
-            problem.message.partition(" cannot be opened: ")[2].rstrip(".") or problem.message,
-        )
-    except BookDamaged as problem:
-        return Verdict("damaged", problem.message.partition(" is damaged: ")[2].rstrip(".") or problem.message)
+    except (NotABook, BookDamaged) as problem:
+        cause = problem.__cause__
+        reason = reason_of(cause) if isinstance(cause, BROKEN) else problem.message
+        return Verdict("damaged" if isinstance(problem, BookDamaged) else "unopenable", reason)
     if not check:
         return Verdict("unchecked")
     try:
@@ -170,12 +168,8 @@ def probe_here(path: Path, *, check: bool) -> Verdict:
     return Verdict("sound") if holds else Verdict("damaged", "its bytes do not match its checksum")
 
 
-def _size(parts: tuple[Path, ...]) -> int:
-    return sum(part.stat().st_size for part in parts)
-
-
 def main(arguments: list[str]) -> None:
-    """What the child process does: `probe FILE check|open`, or `check FILE FOLDER` in the background."""
+    """The child process: `probe FILE check|open`, or `check FILE FOLDER` in the background."""
     task, path, last = arguments
     if task == "probe":
         verdict = probe_here(Path(path), check=last == "check")

@@ -1,4 +1,4 @@
-"""The shelf: the books a user has added, how they are named, and how they are opened."""
+"""The shelf: the books a user has added, how they are looked up by name, and how they are opened."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
@@ -26,7 +26,7 @@ NO_POLICY = Policy()
 
 @dataclass(frozen=True, slots=True)
 class ListedBook:
-    """A book on the shelf, as it was when it was added."""
+    """A book on the shelf, as recorded when it was added."""
 
     id: BookId
     name: str
@@ -34,7 +34,7 @@ class ListedBook:
     source: Source
 
     def matches(self, wanted: str) -> bool:
-        """Whether a user who writes this means this book: name, title, UUID, file or its name."""
+        """Whether `wanted` refers to this book, by name, title, UUID, path or file name."""
         folded = wanted.casefold().strip()
         names = {self.name, self.title, self.id, str(self.source), self.source.served}
         if not self.source.is_served:
@@ -49,7 +49,7 @@ def listed_book(book: Book, source: Source) -> ListedBook:
 
 
 class ShelfFile:
-    """The list of books, in a file of its own; it is read anew before each change."""
+    """The list of books, stored in its own file and re-read before each change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,28 +70,19 @@ class ShelfFile:
             ) from problem
 
     def add(self, new: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
-        """Put books on the shelf; one that is there already (same UUID and place) stays once."""
+        """Put books on the shelf and return those that were new: a book with the same UUID and source is not."""
         known = self.books()
-        taken = {(book.id, book.source) for book in known}
-        fresh = tuple(book for book in dict.fromkeys(new) if (book.id, book.source) not in taken)
-        if fresh:
-            self._write((*known, *fresh))
-        return fresh
+        listed = {(book.id, book.source) for book in known}
+        added = tuple(book for book in dict.fromkeys(new) if (book.id, book.source) not in listed)
+        if added:
+            self._write((*known, *added))
+        return added
 
-    def remove(self, gone: Sequence[ListedBook]) -> None:
-        self._write(tuple(book for book in self.books() if book not in gone))
+    def remove(self, books: Sequence[ListedBook]) -> None:
+        self._write(tuple(book for book in self.books() if book not in books))
 
     def _write(self, books: Sequence[ListedBook]) -> None:
-        rows = [
-            {
-                "id": b.id,
-                "name": b.name,
-                "title": b.title,
-                "location": b.source.location,
-                "served": b.source.served,
-            }
-            for b in books
-        ]
+        rows = [{"id": book.id, "name": book.name, "title": book.title, **asdict(book.source)} for book in books]
         try:
             write_atomically(self.path, canonical_json({"version": VERSION, "books": rows}, indent=2) + "\n")
         except OSError as problem:
@@ -107,12 +98,12 @@ def _book_from_row(row: dict[str, str]) -> ListedBook:
 
 
 class Opener:
-    """Opens books, knows which files can be trusted, and says what a user should know."""
+    """Opens books, checks which files can be trusted, and passes on notices for the user."""
 
     def __init__(
         self,
         verdicts: Verdicts,
-        witness: OpenFileNotes | None = None,
+        open_files: OpenFileNotes | None = None,
         *,
         allow_damaged: bool = False,
         timeout_s: float = SERVE_TIMEOUT_S,
@@ -120,41 +111,46 @@ class Opener:
         policy: Policy = NO_POLICY,
     ) -> None:
         self._verdicts = verdicts
-        self._witness = witness
+        self._open_files = open_files
         self._allow_damaged = allow_damaged
         self._timeout_s = timeout_s
         self.say = say or (lambda _: None)
         self.policy = policy
         self.peer_opener: PeerOpener | None = None
-        """Opens a book that another host has; None where there are no other hosts."""
-        self._offers: dict[str, tuple[ServedBook, ...]] = {}
+        """Opens books of other hosts; None if no store is shared with any."""
+        self._catalogues: dict[str, tuple[ServedBook, ...]] = {}
+        """What each kiwix-serve offers, by its address."""
 
     def open(self, source: Source) -> Archive:
-        """A book, without what the policy hides."""
+        """Open a book, without the pages that the policy hides."""
         if source.is_on_peer:
-            return with_policy(self._far(source), self.policy)
-        return with_policy(self._served(source) if source.is_served else self._file(source.path), self.policy)
+            archive = self._open_on_peer(source)
+        elif source.is_served:
+            archive = self._open_served(source)
+        else:
+            archive = self._open_file(source.path)
+        return with_policy(archive, self.policy)
 
     def look_up(self, text: str) -> list[tuple[Book, Source]]:
-        """All books that a user's words stand for, opened once to see what they are."""
+        """All books a path or address refers to; each file is opened briefly to read its metadata."""
         if is_address(text):
-            return self._catalogue(text)
+            return self._books_on_server(text)
         found = []
         for file in files_in(Path(text)):
             source = Source(str(file.expanduser().absolute()))
-            archive = self._file(source.path)
+            archive = self._open_file(source.path)
             found.append((archive.book, source))
             archive.close()
         return found
 
     def verdict(self, source: Source) -> Verdict | None:
-        """What is known of a book's file; None for a book on a server or another host."""
+        """The remembered result of checking a book's file; None for a book on a server or another host."""
         return None if source.is_served or source.is_on_peer else self._verdicts.known(parts_of(source.path))
 
     def check(self, source: Source) -> Verdict:
         return self._verdicts.check_now(source.path)
 
-    def _file(self, path: Path) -> Archive:
+    def _open_file(self, path: Path) -> Archive:
         from kiwiresearch.zim.libzim import LibzimArchive
 
         verdict = self._verdicts.of(path)
@@ -168,11 +164,11 @@ class Opener:
             self._verdicts.check_in_background(path)
             self.say(f"{path.name!r} has not been checked for damage yet; that goes on in the background.")
         archive = LibzimArchive(path)
-        if self._witness:
-            self._witness.note_open(archive.parts)
+        if self._open_files:
+            self._open_files.note_open(archive.parts)
         return archive
 
-    def _far(self, source: Source) -> Archive:
+    def _open_on_peer(self, source: Source) -> Archive:
         if self.peer_opener is None:
             raise HostAway(
                 f"The book {source.path.name!r} is on another host, and no store is set that knows it.",
@@ -180,17 +176,17 @@ class Opener:
             )
         return self.peer_opener(BookId(source.peer_book_id))
 
-    def _served(self, source: Source) -> Archive:
+    def _open_served(self, source: Source) -> Archive:
         from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
         server = KiwixServer(source.location, timeout_s=self._timeout_s)
         try:
-            if source.location not in self._offers:  # asked once for all its books on the shelf
-                self._offers[source.location] = server.catalogue()
+            if source.location not in self._catalogues:  # one request serves all its books on the shelf
+                self._catalogues[source.location] = server.catalogue()
         except KiwiError:
             server.close()
             raise
-        for served in self._offers[source.location]:
+        for served in self._catalogues[source.location]:
             if source.served in (served.name, served.book.id):
                 return ServeArchive(server, served)
         server.close()
@@ -199,7 +195,7 @@ class Opener:
             remedy="See what it has with 'kiwiresearch books add URL'.",
         )
 
-    def _catalogue(self, address: str) -> list[tuple[Book, Source]]:
+    def _books_on_server(self, address: str) -> list[tuple[Book, Source]]:
         from kiwiresearch.zim.serve import KiwixServer
 
         address, _, wanted = address.partition("#")
@@ -219,7 +215,7 @@ class Opener:
 
 
 class Shelf:
-    """The books of one command or program: picked, then opened when first needed."""
+    """The books one command or program uses; each is opened on first use."""
 
     def __init__(self, books: Sequence[ListedBook], opener: Opener, *, is_sample: bool = False) -> None:
         self.books = tuple(books)
@@ -229,28 +225,28 @@ class Shelf:
 
     @property
     def missing(self) -> tuple[MissingBooks, ...]:
-        """Books that belong here and cannot be asked, since the host that has them is away."""
+        """Books of this shelf that are unavailable because their host cannot be reached."""
         return ()
 
     @property
     def failures(self) -> int:
-        """How often a book of another host could not be asked while it was being used."""
+        """How often a book of another host could not be reached while in use."""
         return self._opener.peer_opener.failures if self._opener.peer_opener else 0
 
     def current_books(self) -> tuple[ListedBook, ...]:
-        """The books as they are now, without a change to those that are in use."""
+        """The list of books as it is now; `books` does not change until `refresh`."""
         return self.books
 
     def currently_missing(self) -> tuple[MissingBooks, ...]:
-        """What is missing now, without a change to the books that are in use."""
+        """The unavailable books as of now; `missing` does not change until `refresh`."""
         return self.missing
 
-    def host_of(self, book: ListedBook) -> str:  # noqa: ARG002 (a shelf of one host has one answer)
-        """The other host that has a book; empty for one of our own."""
+    def host_of(self, book: ListedBook) -> str:  # noqa: ARG002 (overridden by shelves that hosts share)
+        """The name of the other host that has a book; empty for a book of this host."""
         return ""
 
     def refresh(self) -> bool:
-        """Take the books as they are now: on a shelf that hosts share, some come and some go. Whether any did."""
+        """Reload the list, which may change on a shelf that hosts share; returns whether it did."""
         return False
 
     def open(self, book: ListedBook) -> Archive:
@@ -259,7 +255,7 @@ class Shelf:
         return self._archives[book]
 
     def archives(self) -> list[Archive]:
-        """All books, opened; one that cannot be is an error only if it is the only one, or its host is away."""
+        """All books, opened; a book that cannot be opened raises only if none can be, or if its host is away."""
         found: list[Archive] = []
         problems: list[KiwiError] = []
         for book in self.books:
@@ -288,7 +284,7 @@ class Shelf:
 
 
 def pick_books(books: Sequence[ListedBook], wanted: str, opener: Opener) -> list[ListedBook]:
-    """The books a user means by a name, title, UUID, path or address, on the shelf or not."""
+    """The books a name, title, UUID, path or address refers to, whether they are on the shelf or not."""
     found = [book for book in books if book.matches(wanted)]
     if found:
         return found
@@ -308,6 +304,7 @@ def _exists(path: Path) -> bool:
 
 
 def unknown_book(wanted: str, books: Sequence[ListedBook]) -> BookNotFound:
+    """The error for a name that no book has, with the nearest name as a hint."""
     names = {name.casefold(): name for book in books for name in (book.name, book.title) if name}
     names = {word: name for folded, name in names.items() for word in re.findall(r"[^\W_]{4,}", folded)} | names
     near = difflib.get_close_matches(wanted.casefold(), list(names), n=1, cutoff=0.6)

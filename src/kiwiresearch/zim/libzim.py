@@ -31,14 +31,14 @@ _lock = threading.RLock()
 
 
 def _flush_c_buffers() -> None:
-    # C++ streams keep text back and would print it after the descriptor is restored.
+    # C++ streams buffer text and would print it after the descriptors are restored.
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Send what C code prints to nowhere while the block runs; Python's own output is flushed first."""
+    """Discard what C code prints while the block runs; Python's own output is flushed first."""
     with _lock:
         with contextlib.suppress(ValueError, OSError, AttributeError):
             sys.stdout.flush()
@@ -63,23 +63,23 @@ def quiet() -> Iterator[None]:
 
 
 CLUSTER_CACHE_BYTES = 64 * 2**20
-"""What libzim may keep of decompressed clusters, for all books of the process together.
+"""Size of libzim's cache of decompressed clusters, shared by all books of the process.
 
-libzim's own 16 MiB hold too few clusters for a crawl, which reads at random.
-Measured: the process grows to about four and a half times the setting, so this
-one stays under 320 MB.
+libzim's default of 16 MiB holds too few clusters for a crawl, which reads at random.
+Measured: the process grows by about four and a half times the setting, so this one
+stays under 320 MB.
 """
 
 libzim.reader.set_cluster_cache_max_size(CLUSTER_CACHE_BYTES)
 
 
 def set_cluster_cache(size: int) -> None:
-    """How many bytes libzim may keep, for all books of the process together."""
+    """Set the size of libzim's cluster cache in bytes, shared by all books of the process."""
     libzim.reader.set_cluster_cache_max_size(size)
 
 
 GUARDED_ENTRIES = 32
-"""Titles are listed by the million: the file is looked at once for so many."""
+"""Titles are listed by the million, so the file is checked for changes only once per this many."""
 
 
 class LibzimArchive:
@@ -94,7 +94,7 @@ class LibzimArchive:
                 self._raw: RawArchive = libzim.reader.Archive(parts[0])
             except BROKEN as problem:
                 raise NotABook(
-                    f"The ZIM file {str(path)!r} cannot be opened: {_reason(problem)}.",
+                    f"The ZIM file {str(path)!r} cannot be opened: {reason_of(problem)}.",
                     remedy="It is cut short or damaged; copy or download it again.",
                 ) from problem
             self._guard = FileGuard(parts)
@@ -141,7 +141,7 @@ class LibzimArchive:
             count = max(min(end, stored.size) - start, 0)
             found = self._guard.read(stored.place + start, count)
             if len(found) != count:
-                raise IndexError("it ends before its end")
+                raise IndexError("it ends before its end")  # caught by `_unbroken`, as libzim's own errors are
             return found
 
     def resolve(self, path: str) -> str | None:
@@ -157,7 +157,7 @@ class LibzimArchive:
             raw = self._raw.get_entry_by_title(title)
         except (KeyError, RuntimeError, UnicodeEncodeError):
             return None
-        if title_of(raw) != title:  # libzim may answer with a neighbour
+        if title_of(raw) != title:  # libzim may return the nearest title instead
             return None
         return self.resolve(raw.path)
 
@@ -191,7 +191,7 @@ class LibzimArchive:
                     suggester = libzim.suggestion.SuggestionSearcher(self._raw)
                     list(suggester.suggest(text).getResults(0, 1))
                 self._suggester = suggester
-            # Old books list every redirect beside its page: ask for more, keep what differs.
+            # Old books suggest every redirect of a page too: ask for more, so that enough pages remain.
             results = list(self._suggester.suggest(text).getResults(0, 3 * limit))
             return self._matches(results)[:limit]
         except (RuntimeError, UnicodeError):
@@ -200,7 +200,7 @@ class LibzimArchive:
     def articles(self) -> Iterator[str]:
         for number in map(int, self.directory().articles):
             self._guard.check()
-            if self._listing.is_article(number):  # the directory has damaged entries as well
+            if self._listing.is_article(number):  # the directory includes damaged entries
                 yield self._raw._get_entry_by_id(number).path
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:
@@ -216,7 +216,7 @@ class LibzimArchive:
                 yield found
 
     def directory(self) -> Directory:
-        """Which entries are articles and redirects to them, by number and in the order that reads fastest."""
+        """The numbers of articles, in the order that reads fastest, and of redirects to them."""
         from kiwiresearch.zim.directory import directory_of
 
         self._guard.check()
@@ -224,19 +224,19 @@ class LibzimArchive:
         return directory_of(self._guard.read, size, front, count=self._raw.entry_count, old=self._old)
 
     def name_at(self, number: int) -> EntryName:
-        """What the entry of a number is called; of a redirect, where it ends."""
+        """Path, title and type of the entry with this number; for a redirect, its final target."""
         self._guard.check()
         with self._unbroken(f"number {number}"):
             return self._listing.name_at(number)
 
     def path_at(self, number: int) -> str:
-        """The path of the entry of a number, which can often be read where nothing else of it can."""
+        """The path of the entry with this number, which is often readable even if the entry is damaged."""
         self._guard.check()
         with self._unbroken(f"number {number}"):
             return str(self._raw._get_entry_by_id(number).path)
 
     def read_at(self, number: int) -> Entry:
-        """The entry of a number, which must be no redirect."""
+        """The entry with this number, which must not be a redirect."""
         self._guard.check()
         with self._unbroken(f"number {number}"):
             raw = self._raw._get_entry_by_id(number)
@@ -248,13 +248,13 @@ class LibzimArchive:
 
     @property
     def checksum(self) -> str:
-        """The checksum that the file carries; empty where it has none."""
+        """The checksum stored in the file; empty if there is none."""
         return str(self._raw.checksum) if self._raw.has_checksum else ""
 
     def checksum_holds(self) -> bool | None:
-        """Whether the bytes are those its maker wrote; None where the file carries no checksum.
+        """Whether the bytes match the checksum stored in the file; None if there is none.
 
-        It reads the whole file and holds the interpreter's lock all the while.
+        Reads the complete file and holds the interpreter's lock meanwhile.
         """
         self._guard.check()
         return self._raw.check() if self._raw.has_checksum else None
@@ -270,12 +270,12 @@ class LibzimArchive:
 
     @contextlib.contextmanager
     def _unbroken(self, path: str) -> Iterator[None]:
-        """Reading what is at a path, which only then shows whether it can be."""
+        """Turn libzim's errors for a damaged entry into BookDamaged."""
         try:
             yield
         except BROKEN as problem:
             raise BookDamaged(
-                f"The page {path!r} of {self._book.source!r} cannot be read: {_reason(problem)}.",
+                f"The page {path!r} of {self._book.source!r} cannot be read: {reason_of(problem)}.",
                 remedy="The file is damaged; copy or download it again.",
             ) from problem
 
@@ -305,7 +305,7 @@ class LibzimArchive:
             return None
         except BROKEN as problem:
             raise _damaged(self._parts[0], problem) from problem
-        # New files answer to any 'L/PATH', old ones to a path without 'A/': only the latter is meant.
+        # libzim finds any 'L/PATH' in new files, and a path without 'A/' in old ones: only the latter is wanted.
         if raw.path == path or (self._old and raw.path == f"A/{path}"):
             return raw
         return None
@@ -316,7 +316,7 @@ class LibzimArchive:
             return None
         try:
             if self._searcher is None:
-                with quiet():  # libzim speaks when its index answers for the first time
+                with quiet():  # libzim prints a line when an index is first used
                     searcher = libzim.search.Searcher(self._raw)
                     searcher.search(libzim.search.Query().set_query(words)).getEstimatedMatches()
                 self._searcher = searcher
@@ -336,15 +336,15 @@ class LibzimArchive:
         return tuple(found.values())
 
 
-def _reason(problem: Exception) -> str:
-    """The first line of what libzim said, without its own full stop."""
+def reason_of(problem: Exception) -> str:
+    """The first line of libzim's message, without its full stop."""
     text = re.sub(r"\s+", " ", str(problem).strip().splitlines()[0] if str(problem).strip() else "")
     return text.rstrip(". :") or "libzim gave no reason"
 
 
 def _damaged(path: Path, problem: Exception) -> BookDamaged:
     return BookDamaged(
-        f"The ZIM file {str(path)!r} is damaged: {_reason(problem)}.",
+        f"The ZIM file {str(path)!r} is damaged: {reason_of(problem)}.",
         remedy="Copy or download it again.",
     )
 

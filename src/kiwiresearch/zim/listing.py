@@ -1,4 +1,4 @@
-"""The structure of a ZIM file: where entries lie, which are articles, and what the file says about itself."""
+"""The structure of a ZIM file: where its entries are stored, which are articles, and its metadata."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.directory import Numbers
 
 HEADER = struct.Struct("<IHH16sIIQQ")
-"""Behind it stands the pointer to the pointers to clusters."""
+"""The header up to the title pointers; after it comes the position of the list of cluster pointers."""
 
 POINTER = struct.Struct("<Q")
 ENTRY = struct.Struct("<HBcIII")
 MAGIC = 72_173_914
 REDIRECT = 0xFFFF
 WITHOUT_CONTENT = 0xFFFD
-"""From here on, the number of a type stands for a redirect or for something deleted."""
+"""MIME type numbers from here on mark redirects and deleted entries."""
 
 PACKING = 0x0F
 NOT_PACKED = (0, 1)
 WIDE = 0x10
-"""A mark in the first byte of a cluster: its offsets have eight bytes, not four."""
+"""A flag in the first byte of a cluster: its offsets have eight bytes, not four."""
 
 ReadBytes = Callable[[int, int], bytes]
-"""Gives so many bytes from a place of the book on."""
+"""Reads from an offset of the file as many bytes as asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBytes:
-    """Where the bytes of an entry lie in its book, just as they are."""
+    """Where in the file the uncompressed bytes of an entry are."""
 
     place: int
     size: int
 
 
 def stored_at(read: ReadBytes, number: int) -> StoredBytes | None:
-    """Where the content of an entry lies; None where it is compressed, or where that cannot be told."""
+    """Where the content of an entry is stored; None if it is compressed, or if the file is damaged there."""
     try:
         return _stored(read, number)
     except (struct.error, ValueError):
@@ -88,7 +88,7 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
 
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
-"""What libzim raises on entries that are damaged."""
+"""What libzim raises for damaged entries."""
 
 TITLE_LISTING = "listing/titleOrdered/v1"
 
@@ -101,14 +101,8 @@ class Listing:
         self._old = old
 
     def article_ids(self) -> list[int]:
-        listed = self._listed_ids()
-        if listed:
-            return listed
-        return [number for number in range(self._raw.entry_count) if self.is_article(number)]
-
-    def _listed_ids(self) -> list[int]:
-        """What a new file itself calls its articles, without looking at each entry."""
-        return [int(number) for number in self._listing() if self.is_article(int(number))]
+        """The entries that the file lists as articles, else all that are pages."""
+        return [*filter(self.is_article, self._listing())] or [*filter(self.is_article, range(self._raw.entry_count))]
 
     def _listing(self) -> array.array[int]:
         listed = array.array("I")
@@ -121,7 +115,7 @@ class Listing:
         return listed
 
     def front_entries(self) -> bytearray | None:
-        """A mark for each entry that a new file lists as an article: a byte each, as books have millions."""
+        """For each entry 1 if a new file lists it as an article: a byte per entry, since books have millions."""
         listed = self._listing()
         if not listed:
             return None
@@ -132,7 +126,7 @@ class Listing:
         return marks
 
     def front(self) -> Numbers:
-        """The numbers that a new file lists as articles."""
+        """The numbers of the entries that a new file lists as articles."""
         import numpy as np
 
         return np.frombuffer(self._listing(), dtype=np.uint32)
@@ -172,7 +166,7 @@ class Listing:
 
 
 def _end_of(raw: RawEntry) -> RawEntry | None:
-    """The page at the end of a chain of redirects; None if it goes on for ever."""
+    """The page at the end of a chain of redirects; None for a loop."""
     for _ in range(MAX_HOPS):
         raw = raw.get_redirect_entry()
         if not raw.is_redirect:
@@ -181,7 +175,7 @@ def _end_of(raw: RawEntry) -> RawEntry | None:
 
 
 def title_of(raw: RawEntry) -> str:
-    """The title as people read it; from the path where it is damaged."""
+    """The title without markup; derived from the path if the title is damaged."""
     try:
         return plain_title(raw.title)
     except UnicodeDecodeError:
@@ -192,14 +186,14 @@ METADATA = ("Name", "Title", "Description", "Date", "Language", "Flavour", "Crea
             "Publisher", "Scraper", "Source", "Tags")  # fmt: skip
 
 COUNTED_ENTRIES = 10_000
-"""Up to this many entries articles are counted one by one, which takes milliseconds."""
+"""In books with up to this many entries articles are counted one by one, which takes milliseconds."""
 
 AnyArchive = Any
-"""An archive as libzim opens it, which has no types of its own."""
+"""libzim's own archive, which has no types."""
 
 
 def book_from_zim(raw: AnyArchive, path: Path, parts: Sequence[Path]) -> Book:
-    """What a file says about itself; `path` is how the user named it."""
+    """A book described by its metadata; `path` is how the user named the file."""
     metadata = {key: _metadata(raw, key) for key in METADATA}
     tags = tags_of(metadata["Tags"])
     stem = parts[0].stem
@@ -237,7 +231,7 @@ def _metadata(raw: AnyArchive, key: str) -> str:
 def _count_articles(raw: AnyArchive) -> int:
     if raw.entry_count <= COUNTED_ENTRIES:
         return len(Listing(raw, old=not raw.has_new_namespace_scheme).article_ids())
-    # New files count redirects among their articles; their tally of types does not.
+    # The article count of new files includes redirects; their count of entries by type does not.
     pages = re.search(r"text/html(?:;[^=;]*)?=(\d+)", _metadata(raw, "Counter"))
     listed = int(raw.article_count)
     return min(listed, int(pages[1])) if pages and listed else listed
@@ -246,10 +240,7 @@ def _count_articles(raw: AnyArchive) -> int:
 def _main_page(raw: AnyArchive) -> str:
     try:
         found = raw.main_entry
-        for _ in range(MAX_HOPS):
-            if not found.is_redirect:
-                return str(found.path)
-            found = found.get_redirect_entry()
+        end = _end_of(found) if found.is_redirect else found
     except (RuntimeError, KeyError, IndexError):
-        pass
-    return ""
+        return ""
+    return str(end.path) if end else ""

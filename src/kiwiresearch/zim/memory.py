@@ -1,4 +1,4 @@
-"""A book in memory: for tests, and for pages that come from nowhere else."""
+"""A book in memory, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ class MemoryArchive:
         language: str = "eng",
         main_page: str = "",
     ) -> None:
-        self._pages = {path: _bytes(content) for path, content in pages.items()}
+        self._pages = {
+            path: content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+            for path, content in pages.items()
+        }
         self._redirects = dict(redirects or {})
         self._titles = {path: _title(path, content) for path, content in self._pages.items()}
         self._words = {path: _words(TAGS.sub(b" ", content)) for path, content in self._pages.items()}
@@ -85,8 +88,7 @@ class MemoryArchive:
         for path, known in self._titles.items():
             if known == title:
                 return path
-        named = (path for path in self._redirects if title_of_path(path) == title)
-        redirect = next(named, None)
+        redirect = next((path for path in self._redirects if title_of_path(path) == title), None)
         return self.resolve(redirect) if redirect else None
 
     def search(self, words: str, limit: int) -> tuple[Match, ...]:
@@ -144,10 +146,6 @@ class MemoryArchive:
             if path in via or len(via) > MAX_HOPS:
                 raise RedirectLoop(f"The page {path!r} of {self._book.title!r} only redirects in a circle.")
         return path, tuple(via)
-
-
-def _bytes(content: str | bytes) -> bytes:
-    return content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
 
 
 def _title(path: str, content: bytes) -> str:

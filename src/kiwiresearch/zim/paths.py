@@ -1,4 +1,4 @@
-"""Paths inside a book: where links lead, and which page a person's words mean."""
+"""Paths inside a book: where links lead, and which page a title or path refers to."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ EXTENSIONS = (".html", ".htm")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a link leads inside the book: a path, and the anchor behind '#', if any."""
+    """Where a link leads inside the book: a path, and the anchor after '#', if any."""
 
     path: str
     anchor: str = ""
 
 
 def resolve_href(base: str, href: str) -> Target | None:
-    """What `href`, found in the page at path `base`, points at; None if outside the book.
+    """Where `href`, found on the page at path `base`, leads; None if that is outside the book.
 
-    '#anchor' points at the page itself. It is a matter of spelling alone: whether
-    the book has the page, and whether it redirects, is for the archive to tell.
+    '#anchor' leads to the page itself. Only spelling is considered: whether the book
+    has the target, or redirects it, is up to the archive.
     """
     href = href.strip()
     if not href or href.startswith("//"):
@@ -58,7 +58,7 @@ def resolve_href(base: str, href: str) -> Target | None:
 
 
 def _is_scheme(address: str) -> bool:
-    """'https://x' and 'mailto:x' are; 'Category:Rivers' and '2001:_A_Space_Odyssey' are not."""
+    """True for 'https://x' and 'mailto:x', but not for 'Category:Rivers' or '2001:_A_Space_Odyssey'."""
     lowered = address.lower()
     return "://" in lowered[:32] or lowered.startswith(SCRIPTS)
 
@@ -70,21 +70,20 @@ def _unquoted(text: str) -> str:
 def _without_dots(path: str) -> str:
     if "./" not in path and "//" not in path and not path.endswith("."):
         return path
-    kept: list[str] = []
+    result: list[str] = []
     parts = path.split("/")
     for part in parts:
         if part == "..":
-            if kept:
-                kept.pop()
+            del result[-1:]
         elif part != ".":
-            kept.append(part)
+            result.append(part)
     if parts[-1] in (".", ".."):
-        kept.append("")
-    return "/".join(kept)
+        result.append("")
+    return "/".join(result)
 
 
 def plain_title(title: str) -> str:
-    """A title as people read it: without the markup and entities some scrapers leave in."""
+    """A title without the markup and entities that some scrapers leave in."""
     if "<" in title:
         title = INLINE_MARKUP.sub("", title)
     if "&" in title:
@@ -93,53 +92,52 @@ def plain_title(title: str) -> str:
 
 
 def title_of_path(path: str) -> str:
-    """What a page is most likely called, told from its path alone."""
+    """The most likely title of a page, derived from its path alone."""
     name = NAMESPACES.sub("", path)
     for extension in EXTENSIONS:
         name = name.removesuffix(extension)
     return plain_title(name.replace("_", " ")) or path
 
 
-NEAR = 8
+MAX_SUGGESTIONS = 8
 
 
 def find_path(archive: Archive, words: str) -> str | None:
-    """The page of this title or path; case, underscores and file endings may differ."""
+    """The path of the page with this title or path; case, underscores and file extensions may differ."""
     words = " ".join(words.split()) if "\n" in words else words.strip()
     if not words:
         return None
     for title in dict.fromkeys((words, words.replace("_", " "), words[:1].upper() + words[1:])):
-        found = archive.by_title(title)
-        if found:
+        if found := archive.by_title(title):
             return found
     underscored = words.replace(" ", "_")
     for name in dict.fromkeys((words, underscored, underscored[:1].upper() + underscored[1:])):
-        for path in (name, *(f"{name}{extension}" for extension in EXTENSIONS)):
-            found = archive.resolve(path)
-            if found:
+        for extension in ("", *EXTENSIONS):
+            if found := archive.resolve(name + extension):
                 return found
     spaced = words.replace("_", " ")
     folded = spaced.casefold()
-    for match in archive.suggest(spaced, NEAR):
+    for match in archive.suggest(spaced, MAX_SUGGESTIONS):
         if folded in (match.title.casefold(), match.alias.casefold()):
             return archive.resolve(match.path)
-    for first in spaced.split()[:1]:  # a title whose markup the index keeps
-        for match in archive.suggest(first, 4 * NEAR):
+    # Some indexes hold titles with their markup, so that only the first word finds them.
+    for first in spaced.split()[:1]:
+        for match in archive.suggest(first, 4 * MAX_SUGGESTIONS):
             if match.title.casefold() == folded:
                 return match.path
     return None
 
 
 def near_titles(archive: Archive, words: str) -> list[str]:
-    """Titles that a person may have meant, nearest first."""
+    """Titles that may have been meant, the most similar first."""
     words = words.replace("_", " ")
-    titles = [match.title for match in archive.suggest(words, NEAR)]
-    for length in (5, 4, 3, 2):  # a slip of the finger is seldom in the first letters
+    titles = [match.title for match in archive.suggest(words, MAX_SUGGESTIONS)]
+    for length in (5, 4, 3, 2):  # typing errors are rare in the first letters
         if len(words) > length:
-            titles += [match.title for match in archive.suggest(words[:length], 4 * NEAR)]
+            titles += [match.title for match in archive.suggest(words[:length], 4 * MAX_SUGGESTIONS)]
     for word in sorted(words.split(), key=len, reverse=True)[:2]:
-        titles += [match.title for match in archive.suggest(word, NEAR)]
-    titles += [match.title for match in archive.search(words, NEAR)]
+        titles += [match.title for match in archive.suggest(word, MAX_SUGGESTIONS)]
+    titles += [match.title for match in archive.search(words, MAX_SUGGESTIONS)]
     unique = list(dict.fromkeys(titles))
     ranked = difflib.get_close_matches(words, unique, n=3, cutoff=0.3)
     return ranked or unique[:3]

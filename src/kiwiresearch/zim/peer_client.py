@@ -23,16 +23,16 @@ from kiwiresearch.zim.peer_protocol import (
 
 CONNECT_S = 1.0
 SILENT_S = 3.0
-"""A host at work says so every second; one that says nothing for so long is gone."""
+"""A working host reports every second; one that is silent for this long is gone."""
 
 AT_WORK_S = 20.0
-"""A host that has nothing but that to say for so long does not come to an end."""
+"""The longest a host may only report that it is working."""
 
 TOTAL_S = 60.0
-"""So long may a call take whose answer is on its way."""
+"""The longest a call may take once its reply has begun to arrive."""
 
 MAX_CONNECTIONS = 8
-"""Connections that are kept open to one host."""
+"""Connections to one host that stay open for further calls."""
 
 FAILURES: dict[FailureKind, str] = {
     "broken": "hung up",
@@ -52,18 +52,18 @@ class PeerClient:
         self._client = HttpClient(connect_s=CONNECT_S, silent_s=SILENT_S, headers=headers, kept_open=MAX_CONNECTIONS)
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
-        """A reply to each call, read as the call says; HostAway for a host that is gone, refuses or says nonsense."""
+        """A reply to each call, parsed by the call; HostAway if the host is gone, refuses or replies with nonsense."""
         body = self._fetched(f"{PATH}/{book}", pack_calls(calls))
         try:
             replies = unpack_replies(body, len(calls))
-            if len(calls) == 1 and replies[0] is None:
+            if len(calls) == 1 and replies[0] is None:  # or we would ask for ever
                 raise BadCallReply("it puts off what was asked for alone")
             return [_read(call, reply) for call, reply in zip(calls, replies, strict=True)]
         except (ValueError, TypeError) as problem:
             raise self._away(f"gives a broken answer: {problem}") from problem
 
     def ping(self) -> None:
-        """HostAway unless the host of this name is there and knows us."""
+        """Raise HostAway unless the host of this name is there and accepts our secret."""
         if self._fetched(f"{PATH}/{PING}", b"") != self.name.encode("utf-8", "replace"):
             raise self._away("is another host by now")
 
@@ -71,7 +71,7 @@ class PeerClient:
         self._client.close()
 
     def _fetched(self, path: str, body: bytes) -> bytes:
-        try:  # a connection that was kept open may have been closed there meanwhile
+        try:  # the host may meanwhile have closed a connection that was open
             return retried_once(lambda: self._once(path, body), "broken")
         except HttpFailure as failure:
             raise self._away(FAILURES.get(failure.kind, "does not answer")) from failure
@@ -83,7 +83,7 @@ class PeerClient:
                 raise self._away(f"refuses to answer ({response.status})")
             for part in response.chunks(MAX_REPLY_BYTES, raw=True):
                 parts.append(part)
-                if is_at_work and part.strip(BUSY):
+                if is_at_work and part.strip(BUSY):  # the reply itself begins: from now on the longer limit holds
                     is_at_work = False
                     limit.seconds = TOTAL_S
         return b"".join(parts)

@@ -1,28 +1,32 @@
-"""Calls between hosts: what may be asked, how it is answered, and how both are sent."""
+"""How hosts talk about their books: calls and replies, how both are sent and checked, and how books are announced."""
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import PurePath
+from typing import Any, Generic, TypeVar, get_args
 
 from kiwiresearch import errors
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.zim.archive import Archive, Match
+from kiwiresearch.ids import BookId
+from kiwiresearch.zim.archive import Archive, Book, BookKind, Indexes, Match
+from kiwiresearch.zim.sources import Source, peer_source
 
 T = TypeVar("T")
 
-LONGEST_TEXT = 65_536
-"""No path, title or query is longer; what is, is in no book."""
+MAX_TEXT_CHARS = 65_536
+"""No path, title or query in any book is longer."""
 
 MAX_WANTED = 10_000
-LARGEST_NUMBER = 2**62
+MAX_NUMBER = 2**62
 
 
 class ListLimit(int):
-    """How long a list is wanted: a number of another size than a place in a file."""
+    """The parameter type of a list's length, which has a lower maximum than an offset in a file."""
 
 
 BOOK_ERRORS: Mapping[str, type[KiwiError]] = {
@@ -39,26 +43,26 @@ BOOK_ERRORS: Mapping[str, type[KiwiError]] = {
         errors.RedirectLoop,
     )
 }
-"""Errors that are the book's own answer, wherever it is."""
+"""Errors that are a book's own answer and are raised again on the calling host."""
 
 
 class BadCall(ValueError):
-    """What came is nothing that one of our hosts would ask."""
+    """A request that none of our hosts would send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One question to a book on another host; `read` makes of the answer what a book here would give."""
+    """One call to a book on another host; `read` turns the reply into what a local book would return."""
 
     name: str
     args: tuple[Any, ...]
     read: Callable[[Any, bytes], T] = field(compare=False)
-    """Raises ValueError or TypeError for what is no answer to this call."""
+    """Raises ValueError or TypeError for an invalid reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallReply:
-    """What a book said: a plain value and some bytes, or an error of its own."""
+    """A book's reply: a plain value and some bytes, or an error."""
 
     value: Any = None
     content: bytes = b""
@@ -67,7 +71,7 @@ class CallReply:
 
 @dataclass(frozen=True, slots=True)
 class CallHandler:
-    """How a call is answered: the types of its values, and what is asked of the book."""
+    """How a call is answered: the types of its arguments, and the function that computes the reply."""
 
     parameter_types: tuple[type, ...]
     answer: Callable[..., tuple[Any, bytes]]
@@ -103,63 +107,55 @@ BOOK_CALLS: Mapping[str, CallHandler] = {
     "estimate": CallHandler((str,), lambda archive, words: _plain(archive.estimate(words))),
     "suggest": CallHandler((str, ListLimit), lambda archive, text, limit: _matches(archive.suggest(text, limit))),
 }
-"""What can be asked of a book itself."""
+"""The calls that a book itself answers."""
 
 
-def answer_call(ways: Mapping[str, CallHandler], of: object, call: Sequence[Any]) -> CallReply:
-    """The answer to a call of another host; NotACall for one that nobody of ours would make."""
-    way = ways.get(call[0]) if call and isinstance(call[0], str) else None
-    if way is None:
+def answer_call(handlers: Mapping[str, CallHandler], target: object, call: Sequence[Any]) -> CallReply:
+    """Answer a call of another host; BadCall for one that none of our hosts would make."""
+    handler = handlers.get(call[0]) if call and isinstance(call[0], str) else None
+    if handler is None:
         raise BadCall("there is no such call")
     args = call[1:]
-    if len(args) != len(way.parameter_types) or not all(map(_is_sane, args, way.parameter_types)):
+    if len(args) != len(handler.parameter_types) or not all(map(_is_valid, args, handler.parameter_types)):
         raise BadCall(f"{call[0]!r} takes other values")
     try:
-        value, content = way.answer(of, *args)
+        value, content = handler.answer(target, *args)
     except tuple(BOOK_ERRORS.values()) as problem:
         return CallReply(error=problem)
     return CallReply(value, content)
 
 
-def _is_sane(value: Any, kind: type) -> bool:
+def _is_valid(value: Any, kind: type) -> bool:
     if kind in (int, ListLimit):
-        return type(value) is int and 0 <= value <= (LARGEST_NUMBER if kind is int else MAX_WANTED)
-    return type(value) is kind and isinstance(value, str | list) and len(value) <= LONGEST_TEXT
-
-
-def error_from_name(name: str, message: str, remedy: str) -> KiwiError:
-    """The error of this name; ValueError where a book has no such error."""
-    if name not in BOOK_ERRORS:
-        raise ValueError(f"no book says {name!r}")
-    return BOOK_ERRORS[name](message, remedy=remedy)
+        return type(value) is int and 0 <= value <= (MAX_NUMBER if kind is int else MAX_WANTED)
+    return type(value) is kind and isinstance(value, str | list) and len(value) <= MAX_TEXT_CHARS
 
 
 def error_name(error: KiwiError) -> str:
-    """By which name an error travels: its own, or that of the nearest kind that does."""
+    """The name an error is sent under: its own, or that of its nearest parent among BOOK_ERRORS."""
     return next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in BOOK_ERRORS)
 
 
 PATH = "/api/peer"
-"""Below this, hosts over one store answer each other."""
+"""The path under which hosts of one store answer each other."""
 
 PING = "ping"
 MAX_CALLS = 1_024
 MAX_BODY_BYTES = 4 * 2**20
 MAX_REPLY_BYTES = 320 * 2**20
 MAX_HEAD_BYTES = 32 * 2**20
-MAX_WORDS = 4_096
-"""Letters of an error that are told."""
-
+MAX_ERROR_CHARS = 4_096
 TOGETHER_BYTES = 16 * 2**20
-"""A reply to several calls grows no further than this: what is left has to be asked for again."""
+"""Once the reply to several calls is larger than this, the remaining calls have to be made again."""
 
 BUSY = b"."
+"""Sent while a reply is being worked on, so that the caller knows that the host is alive."""
 READY = b"!"
 LENGTH = struct.Struct(">I")
 
 
 class BadCallReply(ValueError):
-    """What came is not what one of our hosts would send."""
+    """A reply that none of our hosts would send."""
 
 
 def pack_calls(calls: Sequence[Call[Any]]) -> bytes:
@@ -167,7 +163,7 @@ def pack_calls(calls: Sequence[Call[Any]]) -> bytes:
 
 
 def unpack_calls(body: bytes) -> list[list[Any]]:
-    """The calls of a request; NotACall for anything else."""
+    """The calls of a request; BadCall for anything else."""
     try:
         calls = json.loads(body)["calls"]
     except (KeyError, TypeError, ValueError, RecursionError) as problem:
@@ -180,7 +176,7 @@ def unpack_calls(body: bytes) -> list[list[Any]]:
 
 
 def pack_replies(replies: Sequence[CallReply | None]) -> Iterator[bytes]:
-    """Replies in the order of their calls; None stands for one that did not fit with the others."""
+    """Replies in the order of their calls; None for a call that has to be made again on its own."""
     rows: list[list[Any]] = []
     for reply in replies:
         if reply is None:
@@ -195,7 +191,7 @@ def pack_replies(replies: Sequence[CallReply | None]) -> Iterator[bytes]:
 
 
 def unpack_replies(body: bytes, count: int) -> list[CallReply | None]:
-    """The replies to so many calls; NotAReply for what no host of ours would send."""
+    """The replies to `count` calls; BadCallReply for what none of our hosts would send."""
     start = len(body) - len(body.lstrip(BUSY))
     if body[start : start + 1] != READY or len(body) < start + 1 + LENGTH.size:
         raise BadCallReply("it is not made as a reply is")
@@ -222,9 +218,10 @@ def _rows(rows: Sequence[Any], body: bytes, place: int) -> tuple[list[CallReply 
             found.append(None)
         elif row[0] == "error":
             _, name, message, remedy = row
-            found.append(
-                CallReply(error=error_from_name(name, str(message)[:MAX_WORDS], remedy=str(remedy)[:MAX_WORDS]))
-            )
+            if name not in BOOK_ERRORS:
+                raise ValueError(f"no book says {name!r}")
+            error = BOOK_ERRORS[name](str(message)[:MAX_ERROR_CHARS], remedy=str(remedy)[:MAX_ERROR_CHARS])
+            found.append(CallReply(error=error))
         else:
             _, value, size = row
             if row[0] != "ok" or type(size) is not int or not 0 <= size <= len(body) - place:
@@ -232,3 +229,103 @@ def _rows(rows: Sequence[Any], body: bytes, place: int) -> tuple[list[CallReply 
             found.append(CallReply(value, body[place : place + size]))
             place += size
     return found, place
+
+
+def checked_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it is no text")
+    if len(value) > MAX_TEXT_CHARS:
+        raise ValueError("no path and no title is so long")
+    return value
+
+
+def checked_count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= MAX_NUMBER:
+        raise TypeError("it is no count")
+    return value
+
+
+def text_or_none(value: Any, _: bytes) -> str | None:
+    return None if value is None else checked_text(value)
+
+
+def checked_texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(checked_text, value))
+
+
+def checked_list(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[Any, bytes], tuple[T, ...]]:
+    """A reader of lists that are no longer than requested."""
+
+    def checked(value: Any, _: bytes) -> tuple[T, ...]:
+        if not isinstance(value, list) or len(value) > limit:
+            raise ValueError("it is no list, or longer than was asked for")
+        return read(value)
+
+    return checked
+
+
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_FIELD_CHARS = 4_096
+TEXTS = ("name", "title", "description", "date", "flavour", "creator", "publisher", "scraper", "main_page")
+COUNTS = ("articles", "entries", "media", "size_bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerBook:
+    """A book of another host, and the state of its title index there."""
+
+    book: Book
+    titles: tuple[int, bool] | None = None
+    """How many titles are indexed, and whether the index is complete; None without an index."""
+
+    @property
+    def source(self) -> Source:
+        return Source(self.book.source)
+
+
+def announcement_of(book: Book, titles: tuple[int, bool] | None) -> dict[str, Any]:
+    """How a host announces one of its books: with the name of the file, but not its folder."""
+    record: dict[str, Any] = asdict(book) | {"titles": list(titles) if titles else None}
+    record["source"] = PurePath(book.source).name
+    return {key: _storable(value) for key, value in record.items()}
+
+
+def peer_book(record: Mapping[str, Any]) -> PeerBook:
+    """The book that another host announced; ValueError or TypeError for an invalid record."""
+    known: dict[str, Any] = {field.name: record.get(field.name) for field in fields(Book)}
+    if not UUID.fullmatch(checked_text(known["id"])):
+        raise ValueError("a book has a UUID")
+    if known["kind"] not in get_args(BookKind) or type(known["old_namespaces"]) is not bool:
+        raise ValueError("there is no such kind of book")
+    for name in TEXTS:
+        if len(checked_text(known[name])) > MAX_FIELD_CHARS:
+            raise ValueError("it says too much of itself")
+    for name in COUNTS:
+        checked_count(known[name])
+    indexes = known["indexes"]
+    if not isinstance(indexes, dict):
+        raise TypeError("it has no indexes")
+    known |= {
+        "id": BookId(known["id"]),
+        "languages": checked_texts(known["languages"]),
+        "tags": checked_texts(known["tags"]),
+        "indexes": Indexes(full_text=indexes.get("full_text") is True, titles=indexes.get("titles") is True),
+        "source": str(peer_source(known["id"], checked_text(known["source"])[:255])),
+    }
+    return PeerBook(Book(**known), _titles(record.get("titles")))
+
+
+def _titles(value: Any) -> tuple[int, bool] | None:
+    if value is None:
+        return None
+    rows, complete = value
+    return checked_count(rows), complete is True
+
+
+def _storable(value: Any) -> Any:
+    """A value whose texts any database accepts: no lone surrogates, no null characters."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode().replace("\0", " ")
+    if isinstance(value, tuple | list):
+        return [_storable(one) for one in value]
+    return value

@@ -1,4 +1,4 @@
-"""What an institution hides of its books, and a book that obeys it."""
+"""An institution's policy: which books and pages it hides, and a book without its hidden pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kiwiresearch.zim.paths import find_path, title_of_path
 from kiwiresearch.zim.sources import Source, is_address
 
 OF_BOOK = "|"
-"""Stands between the name of a book and a title, where a rule is for one book alone."""
+"""Separates the name of a book from a title in a rule for that book only."""
 
 ANYTHING = "*"
 
@@ -45,34 +45,34 @@ class Policy:
 
     @property
     def policy_name(self) -> str:
-        """The policy, as readers hear of it."""
+        """How sentences for readers refer to the policy."""
         return f"the policy of {self.name}" if self.name else "the policy of this desk"
 
     @property
     def restricts(self) -> bool:
-        """Whether anything is left out at all."""
+        """Whether it hides anything."""
         return bool(self.books or self.hidden)
 
     @property
     def is_set(self) -> bool:
-        """Whether there is anything to tell readers."""
+        """Whether there is anything to show to readers."""
         return bool(self.restricts or self.name or self.notice)
 
     @property
     def fingerprint(self) -> str:
-        """A hash over all that changes what is found; empty where nothing is left out."""
+        """A hash of everything that affects results; empty if nothing is hidden."""
         if not self.restricts:
             return ""
         rules = {"name": self.name, "books": sorted(self.books), "hidden": sorted(self.hidden)}
         return "sha256:" + hashlib.sha256(canonical_json(rules).encode("utf-8", "replace")).hexdigest()[:32]
 
     def allows(self, names: Iterable[str]) -> bool:
-        """Whether a book that goes by these names may be read."""
+        """Whether a book known by these names may be read."""
         allowed = {name.casefold().strip() for name in self.books}
         return not allowed or any(name.casefold().strip() in allowed for name in names if name)
 
     def titles_of(self, names: Iterable[str]) -> HiddenTitles:
-        """The titles that are hidden in a book that goes by these names."""
+        """The titles that are hidden in a book known by these names."""
         known = {name.casefold().strip() for name in names if name}
         rules = []
         for rule in self.hidden:
@@ -84,7 +84,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPages:
-    """How many pages were left out, and by whose policy: told, so that nobody takes them for missing."""
+    """How many pages were hidden, and by whose policy: shown, so that nobody thinks the book lacks them."""
 
     pages: int = 0
     policy_name: str = ""
@@ -96,7 +96,7 @@ class HiddenPages:
         return HiddenRecord(self.pages, self.policy_name)
 
     def sentence(self, what: str, more: str = "") -> str:
-        """What readers are told, such as '2 pages are hidden by …'; empty where nothing was left out."""
+        """A sentence for readers, such as '2 pages are hidden by …'; empty if nothing was hidden."""
         things = f"1 {what}" if self.pages == 1 else f"{self.pages} {what}s"
         verb = "is" if self.pages == 1 else "are"
         return " ".join(filter(None, (things, more, verb, f"hidden by {self.policy_name}."))) if self.pages else ""
@@ -116,36 +116,33 @@ class HiddenRecord(Record):
 
 
 class HiddenTitles:
-    """Titles that are hidden: case, accents, punctuation and underscores may differ."""
+    """Matches hidden titles, whatever their case, accents, punctuation and underscores."""
 
     def __init__(self, rules: Collection[str]) -> None:
         self._exact = frozenset(fold(rule) for rule in rules if ANYTHING not in rule)
-        forms = sorted({_form(rule) for rule in rules if ANYTHING in rule})
-        self._forms = re.compile("|".join(forms), re.DOTALL) if forms else None
+        patterns = sorted({_pattern(rule) for rule in rules if ANYTHING in rule})
+        self._pattern = re.compile("|".join(patterns), re.DOTALL) if patterns else None
 
     def __bool__(self) -> bool:
-        return bool(self._exact or self._forms)
+        return bool(self._exact or self._pattern)
 
     def has(self, title: str) -> bool:
         folded = fold(title.replace("_", " "))
-        return folded in self._exact or bool(self._forms and self._forms.fullmatch(folded))
+        return folded in self._exact or bool(self._pattern and self._pattern.fullmatch(folded))
 
 
-def _form(rule: str) -> str:
-    """A rule with '*' as a pattern over folded titles; a space beside a '*' is meant.
-
-    Whatever stands between two '*' is found where it comes first and not looked for again,
-    so that no title takes long, however many there are.
-    """
-    first, *between, last = (_part(part) for part in rule.split(ANYTHING))
+def _pattern(rule: str) -> str:
+    """A rule with '*' as a regular expression over folded titles; a space next to a '*' counts."""
+    first, *between, last = (_folded_part(part) for part in rule.split(ANYTHING))
+    # Atomic groups: without backtracking no title takes long, however many '*' a rule has.
     return first + "".join(f"(?>.*?{part})" for part in between if part) + ".*" + last
 
 
-def _part(part: str) -> str:
+def _folded_part(part: str) -> str:
     folded = re.escape(fold(part)) if part.strip() else ""
     before = " " if part[:1].isspace() and folded else ""
-    behind = " " if part[-1:].isspace() and folded else ""
-    return before + folded + behind
+    after = " " if part[-1:].isspace() and folded else ""
+    return before + folded + after
 
 
 def book_hidden(name: str, policy: Policy) -> BookHidden:
@@ -156,28 +153,28 @@ def book_hidden(name: str, policy: Policy) -> BookHidden:
 
 
 SPARE_RESULTS = 20
-"""How many pages more a book is asked for than are wanted, as some may be hidden."""
+"""How many more results are requested than are wanted, since some may be hidden."""
 
-KEPT_PATHS = 32_768
+MAX_CACHED_PATHS = 32_768
 REMEDY = "Who runs this desk can show it: its titles are below [policy] in the settings."
 
 
 class PolicyArchive:
-    """A book without its hidden pages: they are found by no search, and read as PageHidden.
+    """A book without its hidden pages: no search finds them, and reading one raises PageHidden.
 
-    What counts is the page that a path leads to, by its own title and by its path: no spelling
-    of an address, no redirect and no other name leads round it. A hidden title that only
-    redirects hides that name, and not the page behind it.
+    What counts is the page that a path leads to, by its own title and by its path, so no spelling
+    of an address, no redirect and no other name gets around it. A hidden title that is a redirect
+    hides that name only, not the page it leads to.
     """
 
     def __init__(self, archive: Archive, titles: HiddenTitles, policy: Policy) -> None:
         self.inner = archive
-        """The book as it is, for what is made of it once for all policies, such as its title index."""
+        """The book with its hidden pages, for what is built once for all policies, such as its title index."""
         self._titles = titles
         self._policy = policy
         self._is_served = is_address(archive.book.source)
         self._is_here = not self._is_served and not Source(archive.book.source).is_on_peer
-        self._hides = lru_cache(maxsize=KEPT_PATHS)(self._looked_up)
+        self._hides = lru_cache(maxsize=MAX_CACHED_PATHS)(self._look_up)
 
     @property
     def book(self) -> Book:
@@ -185,19 +182,19 @@ class PolicyArchive:
 
     @property
     def policy_name(self) -> str:
-        """The policy, as readers hear of it."""
+        """How sentences for readers refer to the policy."""
         return self._policy.policy_name
 
     def read(self, path: str) -> Entry:
         entry = self.inner.read(path)
-        self._let(path, entry.ref.path, entry.title, *map(title_of_path, entry.via))
+        self._refuse_hidden(path, entry.ref.path, entry.title, *map(title_of_path, entry.via))
         return entry
 
     def look(self, path: str) -> EntryInfo:
         item = self.inner.look(path)
-        self._let(path, item.ref.path, *map(title_of_path, item.via))
+        self._refuse_hidden(path, item.ref.path, *map(title_of_path, item.via))
         if self._is_served and item.is_html:
-            self._let(path, item.ref.path, self.inner.title(item.ref.path))
+            self._refuse_hidden(path, item.ref.path, self.inner.title(item.ref.path))
         return item
 
     def part(self, path: str, start: int, end: int) -> bytes:
@@ -220,7 +217,7 @@ class PolicyArchive:
 
     def title(self, path: str) -> str:
         title = self.inner.title(path)
-        self._let(path, path, title)
+        self._refuse_hidden(path, path, title)
         return title
 
     def estimate(self, words: str) -> int:
@@ -246,17 +243,17 @@ class PolicyArchive:
         return self._titles.has(title) or self._hides(path)
 
     def hidden_name(self, name: str) -> PageHidden | None:
-        """What to say of a name that is hidden, whatever page goes by it; None where it is not."""
+        """The error for a name that is hidden, whatever page it leads to; None if it is not."""
         return self._refusal(name) if self._titles.has(name) else None
 
     def hidden_at(self, path: str) -> PageHidden | None:
-        """What to say of a path that leads to a hidden page, or is one; None where nothing is hidden there."""
+        """The error for a path that is hidden or leads to a hidden page; None if nothing is hidden there."""
         final = self.inner.resolve(path)
         is_hidden = final is not None and (self._hides(path) or self._hides(final))
         return self._refused(path, final or path) if is_hidden else None
 
     def offers_hidden(self, phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
-        """The hidden pages among those that the book itself offers first for phrases, or that go by hidden names."""
+        """How many hidden pages the book itself would find first for the phrases, or have one of the names."""
         found = {
             match.path
             for words in phrases
@@ -267,11 +264,11 @@ class PolicyArchive:
         return HiddenPages(sum(map(self._hides, found)), self._policy.policy_name)
 
     def hidden_titled(self, name: str) -> str:
-        """The title of the hidden page that goes by just this name; empty where the page itself is shown."""
+        """The title of the hidden page with exactly this name; empty if there is none, or it is not hidden."""
         if not self._is_here and not self._titles.has(name):
-            return ""  # each look takes a request
+            return ""  # each lookup would be a request
         path = find_path(self.inner, name)
-        if path is None:  # as somebody types it, without brackets and accents
+        if path is None:  # as people type it, without brackets and accents
             folded = fold(name)
             path = next(
                 (one.path for one in self.inner.suggest(name, SPARE_RESULTS) if fold(one.title) == folded), None
@@ -280,27 +277,27 @@ class PolicyArchive:
         return title if path and (self._hides(path) or self._titles.has(title)) else ""
 
     def shows(self, name: str) -> bool:
-        """Whether a page that is not hidden goes by this name; of a book elsewhere nobody asks."""
+        """Whether a page that is not hidden has this name; not looked up on a server or another host."""
         return self._is_here and find_path(self, name) is not None
 
     def _shown(self, matches: Iterable[Match]) -> tuple[Match, ...]:
         kept = (match for match in matches if not self.hides_title(match.title, match.path))
         return tuple(replace(match, alias="") if self._titles.has(match.alias) else match for match in kept)
 
-    def _let(self, path: str, final: str, *titles: str) -> None:
+    def _refuse_hidden(self, path: str, final: str, *titles: str) -> None:
         if self._hides(path) or self._hides(final) or any(map(self._titles.has, titles)):
             raise self._refused(path, final)
 
     def _refused(self, path: str, final: str) -> PageHidden:
-        """What to say of a path: that the page is hidden, or where it is not, the name that leads to it."""
+        """The error for a path: it names the page if that is hidden, else the name that leads to it."""
         return self._refusal(final if self._hides(final) else path)
 
     def _refusal(self, path: str) -> PageHidden:
         name = title_of_path(path)
         return PageHidden(f"The page {name!r} is hidden by {self._policy.policy_name}.", remedy=REMEDY)
 
-    def _looked_up(self, path: str) -> bool:
-        """Whether the page at a path is hidden, or its path; on a server, where each look takes a request, its path."""
+    def _look_up(self, path: str) -> bool:
+        """Whether the page at a path is hidden by its path or title; on a server by its path, to save requests."""
         if self._titles.has(title_of_path(path)):
             return True
         try:
@@ -310,13 +307,13 @@ class PolicyArchive:
 
 
 def names_of(book: Book) -> tuple[str, ...]:
-    """What a policy may call a book."""
+    """The names by which a policy may refer to a book."""
     stem = "" if is_address(book.source) else re.split(r"[/\\]", book.source)[-1]
     return (book.id, book.name, book.title, stem, stem.removesuffix(".zim"))
 
 
 def with_policy(archive: Archive, policy: Policy) -> Archive:
-    """A book as a policy lets it be read; one that it does not allow is closed again."""
+    """The book without what a policy hides; if the policy does not allow it, it is closed and BookHidden raised."""
     names = names_of(archive.book)
     if not policy.allows(names):
         archive.close()
@@ -326,17 +323,17 @@ def with_policy(archive: Archive, policy: Policy) -> Archive:
 
 
 def without_policy(archive: Archive) -> Archive:
-    """The book as it is, for what is made of it once for all policies and never shown without a look at one."""
+    """The book with its hidden pages, for what is built once for all policies and filtered before it is shown."""
     return archive.inner if isinstance(archive, PolicyArchive) else archive
 
 
 def hidden_at(archive: Archive, path: str) -> PageHidden | None:
-    """What to say of a path of a book whose page is hidden; None where it is not."""
+    """The error for a path that leads to a hidden page of a book; None if it does not."""
     return archive.hidden_at(path) if isinstance(archive, PolicyArchive) else None
 
 
 def hidden_page_named(archives: Iterable[Archive], words: str) -> PageHidden | None:
-    """What to say to who asks for a page by its name, if one of the books hides it; None where none does."""
+    """The error for a page asked for by name, if one of the books hides it; None if none does."""
     for archive in archives:
         if isinstance(archive, PolicyArchive):
             try:
@@ -350,7 +347,7 @@ def hidden_page_named(archives: Iterable[Archive], words: str) -> PageHidden | N
 
 @dataclass(frozen=True, slots=True)
 class HiddenName:
-    """A name for which somebody asked, and the title of the page that goes by it, which is hidden."""
+    """A name that was asked for, and the title of the hidden page with that name."""
 
     name: str
     title: str
@@ -358,14 +355,14 @@ class HiddenName:
 
 
 def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> HiddenName | None:
-    """The longest of some names whose page a book hides, unless it is part of the name of a page that is shown."""
-    guards = [archive for archive in archives if isinstance(archive, PolicyArchive)]
-    wanted = list(dict.fromkeys(filter(None, names))) if guards else []
+    """The longest of the names whose page a book hides, unless it is part of the name of a page that is shown."""
+    guarded = [archive for archive in archives if isinstance(archive, PolicyArchive)]
+    wanted = list(dict.fromkeys(filter(None, names))) if guarded else []
     shown: list[str] = []
     for name in sorted(wanted, key=len, reverse=True):
         if any(f" {fold(name)} " in f" {longer} " for longer in shown):
             continue
-        for archive in guards:
+        for archive in guarded:
             try:
                 title = archive.hidden_titled(name)
                 is_shown = not title and archive.shows(name)
@@ -379,7 +376,7 @@ def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> Hidd
 
 
 def hidden_offers(archives: Iterable[Archive], phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
-    """The pages that are hidden among those that books offer first for phrases, or that go by one of the names."""
-    said, named = list(dict.fromkeys(filter(None, phrases))), list(dict.fromkeys(filter(None, names)))
-    guards = (archive for archive in archives if isinstance(archive, PolicyArchive))
-    return sum((archive.offers_hidden(said, named, limit) for archive in guards), NONE_HIDDEN)
+    """How many hidden pages the books would find first for the phrases, or have one of the names."""
+    phrases, names = list(dict.fromkeys(filter(None, phrases))), list(dict.fromkeys(filter(None, names)))
+    guarded = (archive for archive in archives if isinstance(archive, PolicyArchive))
+    return sum((archive.offers_hidden(phrases, names, limit) for archive in guarded), NONE_HIDDEN)

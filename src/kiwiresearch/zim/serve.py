@@ -1,4 +1,4 @@
-"""Books behind a kiwix-serve on the user's network: the only module that speaks HTTP to one.
+"""Books on a kiwix-serve in the user's network; the only module that talks to one.
 
 Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
 /content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from xml.etree import ElementTree
 
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
@@ -33,12 +33,12 @@ from kiwiresearch.zim.sources import (
 )
 
 WHOLE_ANSWER_FACTOR = 3
-"""A whole answer may take so many times as long as a server may be silent."""
+"""A complete answer may take this many times as long as the server may be silent."""
 
 MAX_BYTES = 256 * 2**20
 MAX_CONNECTIONS = 100
 MAX_HITS = 140
-"""kiwix-serve gives no more search results than this in one answer."""
+"""kiwix-serve returns at most this many search results at once."""
 
 PER_PAGE = 100
 COMPARED_BYTES = 2**20
@@ -47,7 +47,7 @@ HTML_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL
 
 
 class ByteRange(NamedTuple):
-    """Bytes of a page from one place to another."""
+    """Bytes of a page, from `start` up to `end`."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class ByteRange(NamedTuple):
 
 
 class KiwixServer:
-    """A kiwix-serve, its catalogue and its answers."""
+    """Connection to a kiwix-serve."""
 
     def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
         self.root = serve_root(address)
@@ -65,7 +65,7 @@ class KiwixServer:
         self._client = HttpClient(silent_s=timeout_s, kept_open=MAX_CONNECTIONS)
 
     def catalogue(self) -> tuple[ServedBook, ...]:
-        """All books on offer; an empty library is an error a user can act on."""
+        """All books that the server offers."""
         found: dict[str, ServedBook] = {}
         seen, total = 0, 1
         while seen < total:
@@ -80,7 +80,7 @@ class KiwixServer:
         return tuple(found.values())
 
     def get(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
-        """One answer, read to its end but not beyond a limit; asked a second time if the line breaks."""
+        """The answer to a request, up to a maximum size; the request is repeated once if the connection fails."""
         url, total_s = self.root + path, WHOLE_ANSWER_FACTOR * self._timeout_s
         try:
             return retried_once(lambda: self._once(method, url, span, Limit(total_s)), "connect", "silent", "broken")
@@ -99,7 +99,7 @@ class KiwixServer:
             raise self._unreachable(f"{words.get(failure.kind, 'does not answer')}: {failure}") from failure
 
     def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
-        """The same, but a server in trouble, or one that wants a password, is an error."""
+        """The same, but a server error or a request for a password raises BookUnreachable."""
         response = self.get(path, method=method, span=span)
         if response.status in REFUSALS or response.status >= 500:
             raise self._unreachable(f"answers with an error ({response.status})")
@@ -115,10 +115,11 @@ class KiwixServer:
         self._client.close()
 
     def _once(self, method: str, url: str, span: ByteRange | None, limit: Limit) -> HttpReply:
-        # Sizes and parts are those of the page itself, not of what is sent of it when it is compressed.
-        as_it_is = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
-        part = {"Range": f"bytes={span.start}-{span.end - 1}"} if span else {}
-        with self._client.open(method, url, limit, headers=as_it_is | part) as response:
+        # Sizes and ranges must be those of the page itself, not of its compressed form.
+        headers = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
+        if span:
+            headers["Range"] = f"bytes={span.start}-{span.end - 1}"
+        with self._client.open(method, url, limit, headers=headers) as response:
             if span and response.status == PARTIAL and span.start != _start_of(response):
                 raise self._unreachable("gives another part than it was asked for")
             return HttpReply(response.status, response.headers, _received(response, span))
@@ -153,9 +154,10 @@ class ServeArchive:
         self._at = BookAddresses(server.root, served.base, served.name)
         self._book = served.book
         self._has_letters: bool | None = None
-        self._told: dict[str, str] = {}
-        """Titles that came with search results."""
+        self._known_titles: dict[str, str] = {}
+        """Titles that came with search results, by path."""
         self._echoes: dict[str, bool] = {}
+        """For paths such as 'A/Path' whether they are only another spelling of 'Path'."""
 
     @property
     def book(self) -> Book:
@@ -174,12 +176,12 @@ class ServeArchive:
         final, via, response = self._fetch(path, "HEAD")
         if response.status != 200:
             raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
-        told = _told_size(response)
-        size = int(told) if told.isascii() and told.isdigit() else len(self.read(final).content)
+        stated = _stated_size(response)
+        size = int(stated) if stated.isascii() and stated.isdigit() else len(self.read(final).content)
         return EntryInfo(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
 
     def part(self, path: str, start: int, end: int) -> bytes:
-        # No address asks for no bytes at all; what is not there is told all the same.
+        # An empty range cannot be requested, but a missing page must still be reported.
         span = ByteRange(start, end) if start < end else ByteRange(start, start + 1)
         _, _, response = self._fetch(path, "GET", span)
         if response.status not in FOUND | {PAST_THE_END}:
@@ -214,14 +216,14 @@ class ServeArchive:
             if path is not None:
                 snippet = "".join(part for e in item.iter("description") for part in e.itertext())
                 found.append(Match(path, plain_title(item.findtext("title") or ""), " ".join(snippet.split())))
-        self._told |= {match.path: match.title for match in found}
+        self._known_titles |= {match.path: match.title for match in found}
         return tuple(found[:limit])
 
     def holding(self, words: str, limit: int) -> tuple[str, ...]:
         return tuple(match.path for match in self.search(words, limit))
 
     def title(self, path: str) -> str:
-        return self._told.get(path) or self.read(path).title
+        return self._known_titles.get(path) or self.read(path).title
 
     def estimate(self, words: str) -> int:
         channel = self._search(words, 1)
@@ -244,14 +246,14 @@ class ServeArchive:
         return tuple(found.values())[:limit]
 
     def articles(self) -> Iterator[str]:
-        raise NotOffered(
-            f"A kiwix-serve does not list the articles of {self._book.title!r}.",
-            remedy="Add the ZIM file itself to work through a whole book.",
-        )
+        self._not_offered("articles")
 
     def titles(self, start: int = 0) -> Iterator[TitleEntry]:  # noqa: ARG002
+        self._not_offered("titles")
+
+    def _not_offered(self, what: str) -> NoReturn:
         raise NotOffered(
-            f"A kiwix-serve does not list the titles of {self._book.title!r}.",
+            f"A kiwix-serve does not list the {what} of {self._book.title!r}.",
             remedy="Add the ZIM file itself to work through a whole book.",
         )
 
@@ -282,7 +284,10 @@ class ServeArchive:
         return response
 
     def _is_echo(self, path: str) -> bool:
-        """New books answer to any 'L/PATH' with what is at 'PATH'; old ones keep their pages below 'A/'."""
+        """Whether 'L/PATH' is only another spelling of 'PATH'.
+
+        kiwix-serve answers any such path for new books, while old books really have their pages below 'A/'.
+        """
         if self._has_letters is None:
             main = self._server.get(self._at.home, method="HEAD")
             self._has_letters = bool(LETTER.match(self._at.path_in(main.headers.get("location", "")) or ""))
@@ -295,9 +300,9 @@ class ServeArchive:
         return self._echoes[path]
 
     def _is_same(self, path: str, other: str) -> bool:
-        """Whether two paths have the same bytes; sizes are compared first, so that little is read of large files."""
+        """Whether two paths have the same bytes; sizes are compared first, to read little of large files."""
         heads = [self._server.answer(self._at.raw(name), method="HEAD") for name in (path, other)]
-        sizes = [_told_size(head) for head in heads]
+        sizes = [_stated_size(head) for head in heads]
         if any(head.status != 200 for head in heads) or (all(sizes) and sizes[0] != sizes[1]):
             return False
         start = 0
@@ -315,8 +320,7 @@ class ServeArchive:
             return None
         query = f"pattern={url_quoted(words)}&books.id={self._book.id}&format=xml&pageLength={limit}"
         response = self._server.answer(f"/search?{query}")
-        # A book without an index, an unknown book and an unlucky query are all refused with an error
-        # page that is no XML.
+        # For a book without an index, an unknown book or a bad query kiwix-serve sends an HTML error page.
         if response.status != 200:
             return None
         try:
@@ -330,28 +334,28 @@ NOWHERE = HttpReply(404, {})
 
 
 def _received(response: HttpResponse, span: ByteRange | None) -> bytes:
-    """The body; of one that came whole all the same, the part that was asked for."""
+    """The body; if the server ignored the range and sent everything, the requested part of it."""
     if span is None:
         return response.read(MAX_BYTES)
     start = span.start if response.status == 200 else 0
     end = start + len(span)
     received = 0
-    kept = []
+    parts = []
     for chunk in response.chunks(MAX_BYTES):
-        kept.append(chunk[max(start - received, 0) : max(end - received, 0)])
+        parts.append(chunk[max(start - received, 0) : max(end - received, 0)])
         received += len(chunk)
         if received >= end:
             break
-    return b"".join(kept)
+    return b"".join(parts)
 
 
-def _told_size(reply: HttpReply) -> str:
-    """The size of the page as the server tells it; "" where that is the size of something compressed."""
+def _stated_size(reply: HttpReply) -> str:
+    """The size that the server states for a page; empty if it is that of the compressed page."""
     return "" if "content-encoding" in reply.headers else reply.headers.get("content-length", "")
 
 
 def _start_of(response: HttpResponse) -> int:
-    """Where the part begins that a server sent; -1 where it does not say."""
+    """The start of the range that a server sent; -1 if it does not say."""
     found = CONTENT_RANGE.match(response.headers.get("content-range", ""))
     return int(found[1]) if found else -1
 

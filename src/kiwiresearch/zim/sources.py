@@ -16,17 +16,17 @@ OWN_PAGES = re.compile(r"/(?:viewer|content|catalog|search|raw|suggest)\b.*$")
 ORIGIN = re.compile(r"^[a-z]+://[^/]*")
 SURROGATE = re.compile("[\ud800-\udfff]")
 SAFE = "/:@!$'()*,;="
-"""What stays as it is in the path of an address; '+' and '?' are content there, so they do not."""
+"""Characters that are not escaped in a path; '+' and '?' are part of a path here, so they are escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookAddresses:
-    """Where a server has the pages of one book."""
+    """The addresses of the pages of one book on a server."""
 
     root: str
     """The server's own address."""
     base: str
-    """The path below which the book is, as the catalogue tells it."""
+    """The path of the book's pages according to the catalogue."""
     name: str
 
     @property
@@ -35,7 +35,7 @@ class BookAddresses:
         return f"{self.base.removeprefix(self._prefix)}/"
 
     def raw(self, path: str) -> str:
-        """A page just as it is in the book, below the root."""
+        """The unchanged content of a page, below the root."""
         return f"/raw/{url_quoted(self.name)}/content/{url_quoted(path, SAFE)}"
 
     def url(self, path: str) -> str:
@@ -44,9 +44,9 @@ class BookAddresses:
         return f"{origin}{self.base}/{url_quoted(path, SAFE)}"
 
     def path_in(self, address: str) -> str | None:
-        """The book's path in an address of any version: below its base, /content or /raw.
+        """The book's path in an address of any version of kiwix-serve: below its base, /content or /raw.
 
-        A '?' in it belongs to the path: kiwix-serve does not encode it, and has no queries for pages.
+        A '?' belongs to the path: kiwix-serve does not escape it, and pages take no queries.
         """
         route = ORIGIN.sub("", address)
         prefix, name = self._prefix, url_quoted(self.name)
@@ -66,7 +66,7 @@ class BookAddresses:
 
 
 def serve_root(address: str) -> str:
-    """The server's address from any address of its pages that a person may have copied."""
+    """The server's own address, from the address of any of its pages that a user may have copied."""
     if "://" not in address:
         address = f"http://{address}"
     wrong = BookUnreachable(f"{address!r} is no address of a kiwix-serve.", remedy="Give one like http://host:8080.")
@@ -80,12 +80,12 @@ def serve_root(address: str) -> str:
 
 
 def url_quoted(text: str, safe: str = "") -> str:
-    """A text as a part of an address."""
+    """A text escaped as part of an address."""
     return quote(text, safe=safe)
 
 
 def is_encodable(text: str) -> bool:
-    """Half a surrogate pair has no bytes, so no address can hold it."""
+    """Whether a text can be part of an address, which no lone surrogate can."""
     return not SURROGATE.search(text)
 
 
@@ -96,19 +96,19 @@ BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")
 
 @dataclass(frozen=True, slots=True)
 class ServedBook:
-    """A book in a server's catalogue, and the base of its pages' addresses."""
+    """A book in a server's catalogue, and the base path of its pages."""
 
     book: Book
     base: str
 
     @property
     def name(self) -> str:
-        """What the server calls the book in its addresses."""
+        """The name of the book in the server's addresses."""
         return unquote(self.base.rpartition("/")[2])
 
 
 def served_book(entry: ElementTree.Element, root: str) -> ServedBook | None:
-    """A book of a catalogue; None if the entry does not lead to one."""
+    """The book of a catalogue entry; None if it does not link to one."""
     link = next((e.get("href") for e in entry.iter(f"{ATOM}link") if e.get("type") == "text/html"), None)
     uuid = (entry.findtext(f"{ATOM}id") or "").rpartition(":")[2]
     if not link or not uuid:
@@ -156,9 +156,9 @@ def served_book(entry: ElementTree.Element, root: str) -> ServedBook | None:
 
 
 def parse_xml(content: bytes) -> ElementTree.Element:
-    """XML from a server we do not control: no document types, so no entities that explode.
+    """Parse XML from an untrusted server: document types are refused, since entities can expand without end.
 
-    kiwix-serve 3.3 writes addresses with a bare '&' into its catalogue, which is mended.
+    kiwix-serve 3.3 writes a bare '&' into the addresses of its catalogue, which is repaired.
     """
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise ValueError("XML with a document type")
@@ -176,16 +176,16 @@ def parse_count(text: str | None) -> int:
 
 SUFFIXES = (".zim", ".zimaa")
 SERVE_TIMEOUT_S = 20.0
-"""How long to wait for an answer of a server, if the user sets nothing else."""
+"""The default time to wait for an answer of a server."""
 
 PEER_SCHEME = "peer://"
-DEEPEST = 6
-"""How far below a folder books are looked for."""
+MAX_DEPTH = 6
+"""How many levels below a folder are searched for books."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Source:
-    """Where a book is: a file, a server and the book's name there, or another host that shares its books."""
+    """Where a book is: a file, a server with the book's name there, or another host that shares its books."""
 
     location: str
     served: str = ""
@@ -196,7 +196,7 @@ class Source:
 
     @property
     def is_on_peer(self) -> bool:
-        """Whether another host has it: the location then holds its UUID and the name of its file there."""
+        """Whether another host has it; the location then contains its UUID and its file name there."""
         return self.location.startswith(PEER_SCHEME)
 
     @property
@@ -213,7 +213,7 @@ class Source:
 
 
 def peer_source(book: str, file: str) -> Source:
-    """Where a book is that another host has: by its UUID, as hosts come and go, and by its file's name there."""
+    """The source of a book on another host: its UUID, since hosts come and go, and its file name there."""
     return Source(f"{PEER_SCHEME}{book}/{file.replace('/', '_')}")
 
 
@@ -222,7 +222,7 @@ def is_address(text: str) -> bool:
 
 
 def files_in(path: Path) -> list[Path]:
-    """The books that a path stands for: itself, all in a folder, or all in a library.xml."""
+    """The books that a path refers to: the file itself, all in a folder, or all in a library.xml."""
     path = path.expanduser()
     if path == Path():
         raise BookNotFound("The name of the book is empty.", remedy="Give a file, a folder or an address.")
@@ -243,8 +243,8 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def books_below(folder: Path, deepest: int = DEEPEST) -> list[Path]:
-    """All books in a folder and some levels below it, without following links out of it."""
+def books_below(folder: Path, max_depth: int = MAX_DEPTH) -> list[Path]:
+    """All books in a folder and some levels below it, without following symbolic links."""
     found: list[Path] = []
     waiting = [(folder, 0)]
     while waiting:
@@ -256,13 +256,13 @@ def books_below(folder: Path, deepest: int = DEEPEST) -> list[Path]:
         for entry in entries:
             if entry.suffix in SUFFIXES and entry.is_file():
                 found.append(entry)
-            elif depth < deepest and entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
+            elif depth < max_depth and entry.is_dir() and not entry.is_symlink() and not entry.name.startswith("."):
                 waiting.append((entry, depth + 1))
     return sorted(found)
 
 
 def library_files(path: Path) -> list[Path]:
-    """The files that a library.xml of Kiwix lists; relative ones start from its own folder."""
+    """The files listed in a library.xml of Kiwix; relative paths start from its own folder."""
     try:
         content = path.read_bytes()
     except OSError as problem:
