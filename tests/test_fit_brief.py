@@ -9,7 +9,7 @@ import pytest
 from evals.brief_aspects import Marked
 from tools import fit_brief
 
-from kiwiresearch.brief.relevance import weights
+from kiwiresearch.brief.relevance import feature_weights
 from kiwiresearch.zim.build import NewPage, write_book
 
 LEAD = """
@@ -45,7 +45,7 @@ def fitted(what: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> dict[
 def test_salience_is_fitted_on_introductions(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each sign of the table has a weight; words that the page has often speak for a sentence."""
     found = fitted("salience", shared, capsys)
-    assert found.keys() == weights()["salience"].keys()
+    assert found.keys() == feature_weights()["salience"].keys()
     assert any(found.values())
 
 
@@ -57,5 +57,5 @@ def test_the_aspect_is_fitted_on_marked_sentences(
     topic = Marked("Salt road trade", frozenset({("Salt_road", 1)}), none, none, none)
     monkeypatch.setattr(fit_brief, "marked", lambda part: [topic] if part == "dev" else [])
     found = fitted("aspect", shared, capsys)
-    assert found.keys() == weights()["aspect"].keys()
+    assert found.keys() == feature_weights()["aspect"].keys()
     assert found["aspect in heading"] > 0

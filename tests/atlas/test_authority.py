@@ -11,6 +11,8 @@ from kiwiresearch.atlas.atlas import Atlas, open_atlas
 from kiwiresearch.atlas.database import ResultWindow
 from kiwiresearch.atlas.queries import ranked_pages
 from kiwiresearch.crawl.frontier import CrawlCandidate
+from kiwiresearch.crawl.score import CrawlScoring
+from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import BookId
 from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
@@ -64,10 +66,9 @@ def test_a_folder_that_is_not_there_is_told(elm_cache: Path) -> None:
 def test_standing_is_one_line_of_the_score() -> None:
     """A candidate without it has no such line."""
     ref = EntryRef(BookId("b"), "P")
-    assert [signal for signal, _ in CrawlCandidate(ref, "P", 1, standing=0.5).authority_rows()] == [
-        "standing in the book"
-    ]
-    assert CrawlCandidate(ref, "P", 1).authority_rows() == []
+    score = CrawlScoring(CrawlSettings()).score
+    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, standing=0.5)).lines] == ["standing in the book"]
+    assert score(CrawlCandidate(ref, "P", 1)).lines == ()
 
 
 def test_runs_with_authority_are_other_runs_and_those_without_are_as_before(

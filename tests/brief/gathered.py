@@ -43,18 +43,18 @@ class Gathered:
     claims: tuple[Claim, ...]
 
     @property
-    def scales(self) -> ClaimWeights:
+    def weights(self) -> ClaimWeights:
         return ClaimWeights(self.origin, self.claims)
 
     def weighed(self) -> list[WeightedClaim]:
-        return self.scales.weigh(self.claims)
+        return self.weights.weigh(self.claims)
 
     def said(self) -> list[Assertion]:
         return merge_equivalent(self.weighed())
 
     def conflicts(self) -> list[ClaimConflict]:
-        scales = self.scales
-        return find_conflicts(merge_equivalent(scales.weigh(self.claims)), scales)
+        weights = self.weights
+        return find_conflicts(merge_equivalent(weights.weigh(self.claims)), weights)
 
     def brief(self, missing: Mapping[str, int] | None = None) -> Brief:
         return compose(self.origin, self.claims, Counter(missing or {}))

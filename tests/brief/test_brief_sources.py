@@ -65,7 +65,7 @@ def test_a_source_says_whether_it_is_about_the_thing_itself() -> None:
     found = gathered(pages, topic="Slavery in Varn")
     sources = found.brief().sources.pages
     assert {one.title: (one.depth, one.is_head) for one in sources} == {"Varn": (0, True), "Slavery": (0, False)}
-    assert topic_pages(found.brief()) == found.scales.topic_pages
+    assert topic_pages(found.brief()) == found.weights.topic_pages
 
 
 def test_the_bibliography_has_every_page_in_its_order() -> None:

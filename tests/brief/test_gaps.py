@@ -6,7 +6,7 @@ import pytest
 from tests.brief.gathered import Gathered, gathered
 
 from kiwiresearch.brief.brief import Brief, Gap
-from kiwiresearch.brief.outline import Outline
+from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.themes import gaps
 from kiwiresearch.document.markdown import markdown
@@ -167,14 +167,14 @@ def test_what_a_page_calls_open_is_a_gap_unless_it_was_told() -> None:
     """A sentence about the topic that says that something is not known is open, as the page says it (R102)."""
     page = "The Great Frost was a winter.\n== Cause ==\nThe end of the Great Frost is still unclear. Mules died of it."
     found = gathered({"Great Frost": page}, topic="Great Frost")
-    scales, said = found.scales, found.said()
-    outline = Outline(scales, said)
+    weights, said = found.weights, found.said()
+    used = UsedClaims()
 
     def opened() -> list[str]:
-        return [gap.text for gap in gaps(found.origin, said, found.claims, outline, scales, {}) if gap.kind == "open"]
+        return [gap.text for gap in gaps(found.origin, said, found.claims, used, weights, {}) if gap.kind == "open"]
 
     assert opened() == ["The end of the Great Frost is still unclear."]
-    outline.mark_used(claim for claim in found.claims if "unclear" in claim.text)
+    used.add(claim for claim in found.claims if "unclear" in claim.text)
     assert opened() == []
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.brief.gathered import INTRODUCTION, gathered
 
 from kiwiresearch.brief.brief import Brief, Statement, StatementGroup
-from kiwiresearch.brief.outline import SHORT_SUMMARY, SUMMARY_WORDS
+from kiwiresearch.brief.outline import MIN_LEAD_WORDS, SUMMARY_WORDS
 from kiwiresearch.claims.claim import Claim
 
 GOODS = (
@@ -107,7 +107,7 @@ def test_running_text_is_in_the_order_of_its_page(topic: str) -> None:
     for claims in running(brief):
         places = [(claim.page_title != "Malaria", claim.quotes[0].start) for claim in claims]
         assert places == sorted(places)
-    points = [found.scales.weigh_one(claim).points for claim in running(brief)[0]]
+    points = [found.weights.weigh_one(claim).points for claim in running(brief)[0]]
     assert points != sorted(points, reverse=True)
 
 
@@ -116,7 +116,7 @@ def test_a_sentence_that_leans_stands_behind_its_predecessor(topic: str) -> None
     """'This keeps …' is told only right behind the sentence that says what does."""
     found = gathered(MALARIA, topic=topic)
     brief = found.brief()
-    sentences = found.scales.sentences
+    sentences = found.weights.sentences
     leaning = 0
     for claims in running(brief):
         assert not claims[0].depends_on
@@ -181,7 +181,7 @@ def test_a_short_introduction_is_filled_up(whole: Brief) -> None:
     assert first.text == "Malaria is a disease of people in warm lands."
     assert second.text == "It is spread by the bites of flies at dusk."
     assert [claim.headings for claim in rest] == [("Signs",), ("Treatment",), ("History",)]
-    assert words_of(whole.summary[:2]) < SHORT_SUMMARY
+    assert words_of(whole.summary[:2]) < MIN_LEAD_WORDS
 
 
 @pytest.mark.parametrize("heading", ["Etymology", "In popular culture", "Legacy"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.brief.gathered import Gathered, gathered
 
-from kiwiresearch.brief.relevance import LIKELY, sentences_on, usable_sentences, weights
+from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentences_on, usable_sentences
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.page.read import page_of_text
@@ -18,11 +18,11 @@ def the(found: Gathered, words: str) -> Claim:
 
 
 def is_about(found: Gathered, words: str) -> bool:
-    return found.scales.relevance.is_about(the(found, words))
+    return found.weights.relevance.is_about(the(found, words))
 
 
 def signs(found: Gathered, words: str) -> dict[str, float]:
-    return {line.signal: line.points for line in found.scales.relevance.aspect_score(the(found, words)).lines}
+    return {line.signal: line.points for line in found.weights.relevance.aspect_score(the(found, words)).lines}
 
 
 def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
@@ -157,7 +157,7 @@ ECONOMY = {
 def test_the_heading_of_another_page_does_not_count() -> None:
     """'Economy' on the page of another country is not the economy that is asked for."""
     found = gathered(ECONOMY, topic="Economy of Japan")
-    relevance = found.scales.relevance
+    relevance = found.weights.relevance
     assert (relevance.head, relevance.aspect) == ("Japan", "Economy")
     own, other = signs(found, "Makers of cars"), signs(found, "Fishers of the islands")
     assert own["aspect in heading"] > 0
@@ -172,13 +172,13 @@ def test_another_section_is_not_asked_for() -> None:
     """On the thing's own page what stands below another heading is about the thing, and not about its side."""
     found = gathered(ECONOMY, topic="Economy of Japan")
     assert is_about(found, "Wrestlers")
-    assert not found.scales.relevance.is_on_aspect(the(found, "Wrestlers"))
+    assert not found.weights.relevance.is_on_aspect(the(found, "Wrestlers"))
     assert not any("Wrestlers" in one.text for one in found.brief().statements())
 
 
 def test_without_a_side_all_of_the_thing_is_asked_for() -> None:
     """A topic that is the thing itself asks for all of it, and nothing is scored."""
-    relevance = gathered(ECONOMY, topic="Japan").scales.relevance
+    relevance = gathered(ECONOMY, topic="Japan").weights.relevance
     claims = [claim for claim in gathered(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
     assert len(claims) >= 3
     assert all(map(relevance.is_on_aspect, claims))
@@ -199,7 +199,7 @@ CAMPAIGNS = {
 def test_names_in_the_aspect_are_needed() -> None:
     """Of campaigns 'in South Africa' later ones are none, however alike their words are."""
     found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
-    relevance = found.scales.relevance
+    relevance = found.weights.relevance
     assert (relevance.head, relevance.aspect) == ("Olin Marr", "campaigns in South Africa")
     farm, tent = the(found, "from a farm"), the(found, "from a tent")
     assert (relevance.is_on_aspect(farm), relevance.is_on_aspect(tent)) == (True, False)
@@ -217,7 +217,7 @@ def test_without_a_name_in_the_aspect_both_are_meant() -> None:
 def test_more_log_odds_can_be_wanted() -> None:
     """What is about the aspect as usual is not, where more is wanted than its score."""
     found = gathered(ECONOMY, topic="Economy of Japan")
-    relevance, claim = found.scales.relevance, the(found, "Makers of cars")
+    relevance, claim = found.weights.relevance, the(found, "Makers of cars")
     total = relevance.aspect_score(claim).total
     assert relevance.is_on_aspect(claim, total - LIKELY - 0.01)
     assert not relevance.is_on_aspect(claim, total - LIKELY + 0.01)
@@ -250,9 +250,9 @@ def test_sentences_are_in_the_order_of_their_page() -> None:
 
 def test_each_sign_has_its_weight() -> None:
     """Every line of a score is one of the weights; what speaks against a sentence takes away."""
-    known = weights()["aspect"]
+    known = feature_weights()["aspect"]
     found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
-    lines = [line for claim in found.claims for line in found.scales.relevance.aspect_score(claim).lines]
+    lines = [line for claim in found.claims for line in found.weights.relevance.aspect_score(claim).lines]
     assert lines
     assert {line.signal for line in lines} <= set(known)
     assert known["before anything is known"] < 0 < known["aspect in heading"]
@@ -279,7 +279,7 @@ def test_a_section_that_names_the_thing_again_and_again_is_about_it() -> None:
         "Slavery": f"Slavery is forced work.\n== New world ==\n{america}\n== Old world ==\n{rome}\nSee [[Norland]].",
     }
     made = gathered(pages, topic="Slavery in Norland")
-    about = [claim.text for claim in made.claims if made.scales.relevance.is_about(claim)]
+    about = [claim.text for claim in made.claims if made.weights.relevance.is_about(claim)]
     assert "Families were torn apart at auctions." in about
     assert "Planters of the south grew cotton." in about
     assert not [text for text in about if "Rome" in text]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.brief.briefs import a_claim
 
-from kiwiresearch.brief.relevance import LONG, SHORT, salience_scores, weights
+from kiwiresearch.brief.relevance import LONG_CHARS, SHORT_CHARS, feature_weights, salience_scores
 from kiwiresearch.claims.claim import Claim
 
 PAGE = "Salt road"
@@ -43,7 +43,7 @@ def test_words_that_many_sentences_share_count() -> None:
     first, _, cat, _ = signs(*map(sentence, TEXTS))
     assert first["common words"] > cat["common words"]
     assert first["like the page"] > cat.get("like the page", 0)
-    assert first["names the title"] == weights()["salience"]["names the title"]
+    assert first["names the title"] == feature_weights()["salience"]["names the title"]
     assert "names the title" not in cat
 
 
@@ -70,8 +70,8 @@ def test_the_first_sentence_of_a_section_counts_more() -> None:
 def test_the_form_of_a_sentence_counts(text: str, sign: str) -> None:
     """Very short and very long sentences lose a little, dated ones gain a little."""
     own, other = signs(sentence(text), sentence(TEXTS[1]))
-    assert SHORT <= len(TEXTS[1]) <= LONG
-    assert own[sign] * weights()["salience"][sign] > 0
+    assert SHORT_CHARS <= len(TEXTS[1]) <= LONG_CHARS
+    assert own[sign] * feature_weights()["salience"][sign] > 0
     assert sign not in other
 
 
@@ -96,5 +96,5 @@ def test_each_sentence_has_its_score(texts: list[str]) -> None:
     claims = [sentence(text) for text in texts]
     scores = salience_scores(claims, "eng")
     assert len(scores) == len(texts)
-    assert {line.signal for score in scores for line in score.lines} <= set(weights()["salience"])
+    assert {line.signal for score in scores for line in score.lines} <= set(feature_weights()["salience"])
     assert scores == salience_scores(claims, "eng")

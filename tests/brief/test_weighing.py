@@ -76,7 +76,7 @@ def test_terms_say_what_speaks_for_a_claim(frost: Gathered, words: str, has: set
 def test_what_is_asked_for_has_a_term_where_something_is_asked() -> None:
     """With a side of the topic asked for, a claim gains by being about it; without one there is no such term."""
     asked = gathered(FROST, topic="course of the Great Frost")
-    assert asked.scales.relevance.aspect == "course"
+    assert asked.weights.relevance.aspect == "course"
     about = {line.signal: line.points for line in find(asked, "killed 3,000 mules").score.lines}
     beside = {line.signal: line.points for line in find(asked, "3,000 actors").score.lines}
     assert about["about what is asked for"] > 0 > beside["about what is asked for"]
@@ -134,9 +134,9 @@ def test_what_is_sure_weighs_more() -> None:
 )
 def test_claims_of_the_topic_are_told_from_others(frost: Gathered, words: str, *, about: bool) -> None:
     """A claim is about the topic by its page or its words; others only stand near it."""
-    scales = frost.scales
+    weights = frost.weights
     (claim,) = [claim for claim in frost.claims if words in claim.text]
-    assert scales.is_about(scales.weigh_one(claim)) is about
+    assert weights.is_about(weights.weigh_one(claim)) is about
 
 
 def test_a_name_that_a_rule_put_in_is_trusted_in_introductions_only() -> None:
@@ -144,8 +144,8 @@ def test_a_name_that_a_rule_put_in_is_trusted_in_introductions_only() -> None:
     lead = "The Great Frost was a cold winter. It was caused by ash from the hills."
     effects = "The Great Frost was long. It led to a revolt of the drivers."
     found = gathered({"Great Frost": f"{lead}\n== Effects ==\n{effects}"}, topic="Great Frost")
-    scales = found.scales
-    named = {claim.text: scales.is_about(scales.weigh_one(claim)) for claim in found.claims if claim.put_in}
+    weights = found.weights
+    named = {claim.text: weights.is_about(weights.weigh_one(claim)) for claim in found.claims if claim.put_in}
     assert named == {
         "The Great Frost was caused by ash from the hills.": True,
         "The Great Frost led to a revolt of the drivers.": False,
@@ -155,15 +155,15 @@ def test_a_name_that_a_rule_put_in_is_trusted_in_introductions_only() -> None:
 def test_the_topic_is_known_by_its_names(frost: Gathered) -> None:
     """The title of the topic's page is its name, in any case and in the plural; other titles are not."""
     names = ["Great Frost", "great frosts", "Salt road", "Frost"]
-    assert [frost.scales.is_topic(name) for name in names] == [True, True, False, False]
+    assert [frost.weights.is_topic(name) for name in names] == [True, True, False, False]
 
 
 def test_pages_weigh_from_none_to_all(frost: Gathered) -> None:
     """The weightiest page has weight 1, no page has less than 0, and a page that was not read has none."""
-    weights = [frost.scales.page_weight(ref) for ref in frost.origin.state.visited]
-    assert max(weights) == 1
-    assert min(weights) >= 0
-    assert frost.scales.page_weight(EntryRef(frost.origin.books[0].id, "Nowhere")) == 0
+    page_weights = [frost.weights.page_weight(ref) for ref in frost.origin.state.visited]
+    assert max(page_weights) == 1
+    assert min(page_weights) >= 0
+    assert frost.weights.page_weight(EntryRef(frost.origin.books[0].id, "Nowhere")) == 0
 
 
 @given(st.data())
@@ -178,4 +178,4 @@ def test_the_order_of_weights_is_total(frost: Gathered, data: Any) -> None:
 def test_nothing_is_weighed_without_claims(frost: Gathered) -> None:
     """A crawl whose pages say nothing has nothing to weigh."""
     claims: list[Claim] = []
-    assert frost.scales.weigh(claims) == []
+    assert frost.weights.weigh(claims) == []

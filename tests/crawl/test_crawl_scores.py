@@ -21,7 +21,7 @@ from tests.crawl.trails import (
     visits,
 )
 
-from kiwiresearch.crawl.frontier import crawl_points
+from kiwiresearch.crawl.score import POINTS
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep
 from kiwiresearch.embed.embedder import Vectors
@@ -59,8 +59,10 @@ def test_every_candidate_has_a_score(salt_book: OpenBook) -> None:
     state = state_after(crawl, steps)
     waiting = state.frontier.in_order()
     assert waiting
-    assert all(state.score(candidate).lines for candidate in waiting)
-    assert [state.points(candidate) for candidate in waiting] == [state.score(one).total for one in waiting]
+    assert all(state.scoring.score(candidate).lines for candidate in waiting)
+    assert [state.scoring.points(candidate) for candidate in waiting] == [
+        state.scoring.score(one).total for one in waiting
+    ]
     assert all(step.lines for step in visits(steps))
 
 
@@ -103,7 +105,9 @@ def scored(crawl: CrawlPlan, steps: list[CrawlStep]) -> dict[tuple[int, str, str
     for number in range(len(steps)):
         state = state_after(crawl, steps[:number])
         for candidate in state.frontier.in_order():
-            found |= {(number, candidate.title, line.signal): line.points for line in state.score(candidate).lines}
+            found |= {
+                (number, candidate.title, line.signal): line.points for line in state.scoring.score(candidate).lines
+            }
     return found
 
 
@@ -151,7 +155,7 @@ def test_meaning_speaks_for_a_page(like: str, first: str, last: str) -> None:
     pages = linked("Abbey", "Barn", "Zinc", Abbey="A highway.", Barn=f"It is red.\n{TEXT}", Zinc="Monks sing.")
     steps = steps_of(CrawlPlan([a_shelf_book(pages)], "salt road", embedder=Synonyms(like)))
     assert taken(steps) == ["Salt road", "Barn", first, last]
-    assert lines(visit(steps, first))["meaning"] == crawl_points()["relevance"]["meaning"]
+    assert lines(visit(steps, first))["meaning"] == POINTS["relevance"]["meaning"]
     assert "meaning" not in lines(visit(steps, last))
 
 
@@ -209,7 +213,7 @@ def test_what_a_page_is_takes_points_off(text: str, signal: str) -> None:
     steps = crawled(pages, filters={"disambiguation": False})
     assert taken(steps) == ["Salt road", "Barn", "Abbey"]
     name = signal.removesuffix(" page")
-    assert lines(visit(steps, "Abbey"))[signal] == crawl_points()["page_signals"][name] < 0
+    assert lines(visit(steps, "Abbey"))[signal] == POINTS["page_signals"][name] < 0
     equal = crawled(pages, filters={"disambiguation": False}, weights={"page_signals": 0.0})
     assert signal not in lines(visit(equal, "Abbey"))
 

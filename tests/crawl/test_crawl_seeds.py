@@ -197,8 +197,8 @@ def test_pages_beyond_the_best_hits_that_name_the_topic_are_candidates() -> None
     pages = {"Salt road": TEXT, **dict(list(roads.items())[:35]), "Zoo": f"Near the salt road.\n{TEXT}", **roads}
     found = {one.title: one for one in begin(a_shelf_book(pages), "salt road").found}
     assert len(found) < len(pages)
-    assert found["Zoo"].share == 0.0
-    assert found["Zoo"].named > 0.5
+    assert found["Zoo"].search_share == 0.0
+    assert found["Zoo"].name_share > 0.5
 
 
 def test_a_filtered_page_is_a_seed_only_by_its_very_title(salt_book: OpenBook) -> None:

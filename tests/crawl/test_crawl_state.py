@@ -55,7 +55,7 @@ def test_points_are_the_total_of_the_score(pages: dict[str, str], chosen: CrawlS
     for number in range(len(steps)):
         state = state_after(crawl, steps[:number])
         for candidate in state.frontier.in_order():
-            assert state.points(candidate) == state.score(candidate).total
+            assert state.scoring.points(candidate) == state.scoring.score(candidate).total
 
 
 @examples(max_examples=25)

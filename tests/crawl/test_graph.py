@@ -53,7 +53,7 @@ def test_the_best_that_were_left_are_nodes_too(salt_book: OpenBook) -> None:
     left = [node for node in drawn(state)["nodes"] if node["state"] == "left"]
     best = state.frontier.in_order()[:4]
     assert [node["title"] for node in left] == [candidate.title for candidate in best]
-    assert [node["priority_score"] for node in left] == [state.points(candidate) for candidate in best]
+    assert [node["priority_score"] for node in left] == [state.scoring.points(candidate) for candidate in best]
     assert {(node["order"], node["url"].startswith("http://host/")) for node in left} == {(None, True)}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.crawl.trails import TEXT, a_shelf_book, looks, settings, state_after, steps_of, visits
 
-from kiwiresearch.crawl.outputs import LEFT, crawl_log, missing_words, refusals, score_words
+from kiwiresearch.crawl.outputs import MAX_LEFT_LISTED, crawl_log, missing_words, refusals, score_words
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import EndStep, LearnStep
 from kiwiresearch.search.open_book import OpenBook
@@ -87,16 +87,16 @@ def test_refused_links_are_counted(salt_book: OpenBook) -> None:
 
 def test_the_best_that_were_left_are_told() -> None:
     """Candidates that were not visited are told with their scores, the rest is counted."""
-    names = [f"Inn {number}" for number in range(LEFT + 10)]
+    names = [f"Inn {number}" for number in range(MAX_LEFT_LISTED + 10)]
     links = ", ".join(f"[[{name}]]" for name in names)
     book = a_shelf_book({"Salt road": f"The salt road had {links}.\n{TEXT}"} | dict.fromkeys(names, TEXT))
     state = crawled(book, max_pages=3, max_links_per_page=100)
     lines = part(log(state, book), "What was left")
-    assert len(state.frontier) == LEFT + 8
-    assert [line.partition(", depth")[0] for line in lines[:LEFT]] == [
-        repr(candidate.title) for candidate in state.frontier.in_order()[:LEFT]
+    assert len(state.frontier) == MAX_LEFT_LISTED + 8
+    assert [line.partition(", depth")[0] for line in lines[:MAX_LEFT_LISTED]] == [
+        repr(candidate.title) for candidate in state.frontier.in_order()[:MAX_LEFT_LISTED]
     ]
-    assert lines[LEFT] == "And 8 more candidates with fewer points."
+    assert lines[MAX_LEFT_LISTED] == "And 8 more candidates with fewer points."
 
 
 def test_nothing_left_is_told_as_well() -> None:

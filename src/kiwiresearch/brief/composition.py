@@ -1,9 +1,10 @@
-"""From claims to a brief, by rule; with the table of numbers."""
+"""Composes a brief from claims by rule, and makes its table of numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,6 +12,8 @@ from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Stateme
 from kiwiresearch.brief.disputes import ClaimConflict, disputes, find_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.outline import Outline
+from kiwiresearch.brief.passages import UsedClaims
+from kiwiresearch.brief.relevance import STRICT_MARGIN
 from kiwiresearch.brief.second_sources import with_second_sources
 from kiwiresearch.brief.sources import BriefOrigin, sources_of, started_weakly
 from kiwiresearch.brief.support import MAX_CLAIMS, Assertion, merge_equivalent, same_value, sureness_of
@@ -30,44 +33,56 @@ from kiwiresearch.claims.language import Grammar, grammar_of, has_claim_tables
 from kiwiresearch.messages.message import Message
 
 MAX_FIGURES = 12
-MAX_OF_ONE = 6
-"""One page of statistics does not fill the table."""
+MAX_PER_SUBJECT = 6
+"""Keeps one page of statistics from filling the table."""
+MAX_ROW_CHARS = 320
+"""A longer sentence is not a row of the table."""
+SMALL_COUNT, LARGE_COUNT = 10, 100
+MIN_SEED_COVERAGE = 0.5
+"""If no seed's title is this much of the topic's name, a note says that no page is about all of it."""
+
+BRACKET = re.compile(r"\([^()]*\)")
+NOT_A_SUBJECT = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|but|or|there)\b", re.IGNORECASE)
+OF_SOMETHING_ELSE = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
+"""After a number with a unit: 'needs 300 lb of vegetation' is not the mass of the elephant."""
+
+Part = TypeVar("Part", bound=tuple[StatementGroup | TimelineMoment | Dispute, ...])
 
 
 def numbers(
-    said: Sequence[Assertion], found: Sequence[ClaimConflict], scales: ClaimWeights, is_used: Callable[[Claim], bool]
+    assertions: Sequence[Assertion], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
-    Where it is not certain that a number measures the subject, its row is its sentence, so it needs none if the brief
-    has told that.
+    If it is not certain that a number measures the subject, its row is its sentence; so it has none if the brief has
+    used that sentence.
     """
-    disagreeing = _disagreement_of_claim(found)
+    disagreeing = _difference_of_claim(conflicts)
     numeric = [
         one
-        for one in said
+        for one in assertions
         if one.best.measures
         and not one.best.depends_on
         and ("numeric" in (one.best.type, *one.best.also) or one.best.id in disagreeing)
-        and scales.is_mainly_about(one.claims[0])
-        and scales.names_topic(one.best)
+        and weights.is_mainly_about(one.claims[0])
+        and weights.names_topic(one.best)
     ]
     if not numeric:
         return ()
-    least = MIN_SHARE * numeric[0].points
+    min_points = MIN_SHARE * numeric[0].points
     rows: list[tuple[Assertion, Measure]] = []
-    per_subject: dict[str, int] = {}
+    per_subject: Counter[str] = Counter()
     for one in numeric:
-        measure = _main(one)
+        measure = _main_measure(one.best)
         key = folded_name(measure.of)
-        if one.points < least or not measure.what or per_subject.get(key, 0) >= MAX_OF_ONE:
+        if one.points < min_points or not measure.what or per_subject[key] >= MAX_PER_SUBJECT:
             continue
         if any(same_value(one.best, other.best) for other, _ in rows):
             continue
         is_plain = measures_subject(one.best, measure, grammar_of(one.claims[0].language))
-        if not is_plain and (_is_small(measure) or is_used(one.best) or not _is_row_by_itself(one.best, scales)):
+        if not is_plain and (_is_small(measure) or one.best in used or not _is_clear_row(one.best, weights)):
             continue
-        per_subject[key] = per_subject.get(key, 0) + 1
+        per_subject[key] += 1
         rows.append((one, measure))
         if len(rows) == MAX_FIGURES:
             break
@@ -76,38 +91,23 @@ def numbers(
     return tuple(_figure(one, measure, disagreeing) for one, measure in ordered)
 
 
-LONGEST_ROW = 320
-"""The longest sentence that is a row of the table."""
-
-
-def _is_row_by_itself(claim: Claim, scales: ClaimWeights) -> bool:
-    """Whether a sentence with a number is understood in a table: it names the topic, or introduces its page."""
-    is_clear = not claim.headings or scales.relevance.names(claim)
-    return is_clear and len(claim.text) <= LONGEST_ROW and scales.relevance.is_on_aspect(claim, STRICT)
-
-
-STRICT = 1.0
-"""How much more likely than usual a sentence must be about what is asked for, in log-odds."""
+def _is_clear_row(claim: Claim, weights: ClaimWeights) -> bool:
+    """Whether a sentence with a number is clear in a table: it names the topic, or is from the lead of its page."""
+    is_clear = not claim.headings or weights.relevance.names(claim)
+    return is_clear and len(claim.text) <= MAX_ROW_CHARS and weights.relevance.is_on_aspect(claim, STRICT_MARGIN)
 
 
 def _is_small(measure: Measure) -> bool:
-    """Whether a number says little by itself: a small count, or how long ago something was."""
+    """Whether a number says little on its own: a small count, or a duration."""
     quantity = measure.quantity
-    return measure.what == "duration" or (not quantity.unit and measure.what != "share" and quantity.high < FEW)
+    return measure.what == "duration" or (not quantity.unit and measure.what != "share" and quantity.high < SMALL_COUNT)
 
 
-FEW = 10
-
-
-def _main(one: Assertion) -> Measure:
-    """The number a claim turns on: one with a unit, or a large one, before small counts."""
-    measures = one.best.measures
-    told = [measure for measure in measures if measure.what]
-    large = [measure for measure in told if measure.quantity.unit or measure.quantity.high >= LARGE]
-    return next(iter(large or told), measures[0])
-
-
-LARGE = 100
+def _main_measure(claim: Claim) -> Measure:
+    """The most important number of a claim: one with a unit, or a large one, before small counts."""
+    named = [measure for measure in claim.measures if measure.what]
+    large = [measure for measure in named if measure.quantity.unit or measure.quantity.high >= LARGE_COUNT]
+    return next(iter(large or named), claim.measures[0])
 
 
 def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
@@ -129,101 +129,88 @@ def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, Differe
 
 
 def measures_subject(claim: Claim, measure: Measure, grammar: Grammar) -> bool:
-    """Whether a number surely measures the subject: it is a row of a table, or follows subject and verb directly."""
+    """Whether a number certainly measures the subject: in a row of a table, or right after subject and verb."""
     if claim.is_row:
         return True
     text, quantity, subject = claim.text, measure.quantity, measure.of
     start = text.casefold().find(subject.casefold())
     end = start + len(subject)
-    if start < 0 or end > quantity.start or not _is_opening(text[:start]) or NOT_A_SUBJECT.search(subject):
+    opening = text[: max(start, 0)].strip().casefold()
+    if start < 0 or end > quantity.start or opening not in ("", "the", "a", "an") or NOT_A_SUBJECT.search(subject):
         return False
     between = BRACKET.sub(" ", text[end : quantity.start]).lower().split()
     if not any(word in grammar.number_verbs for word in between):
         return False
     if any(word not in grammar.number_verbs and word not in grammar.number_fillers for word in between):
         return False
-    # 'needs 300 lb of vegetation' is no mass of the elephant
     return not (quantity.unit and OF_SOMETHING_ELSE.match(text[quantity.end :]))
 
 
-def _is_opening(text: str) -> bool:
-    return not text.strip() or text.strip().casefold() in ("the", "a", "an")
-
-
-BRACKET = re.compile(r"\([^()]*\)")
-NOT_A_SUBJECT = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|but|or|there)\b", re.IGNORECASE)
-OF_SOMETHING_ELSE = re.compile(r"(?:\s*\([^()]*\))?\s+(?:of|from|away|behind|ahead)\b")
-
-
-def _disagreement_of_claim(found: Sequence[ClaimConflict]) -> dict[ClaimId, Difference]:
-    """Claims whose numbers another claim does not share, and how they differ."""
-    told: dict[ClaimId, Difference] = {}
-    for conflict in found:
+def _difference_of_claim(conflicts: Sequence[ClaimConflict]) -> dict[ClaimId, Difference]:
+    """Claims with a number that another claim contradicts, and how they differ."""
+    differences: dict[ClaimId, Difference] = {}
+    for conflict in conflicts:
         if conflict.disagreement.what == "a number":
             for one in (conflict.one, conflict.other):
-                told.setdefault(one.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why))
-    return told
-
-
-MIN_SEED_COVERAGE = 0.5
+                differences.setdefault(one.best.id, Difference(conflict.disagreement.kind, conflict.disagreement.why))
+    return differences
 
 
 def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, int]) -> Brief:
-    """The brief of a crawl."""
-    scales = ClaimWeights(origin, claims)
-    said = merge_equivalent(scales.weigh(claims))
-    outline = Outline(scales, said)
+    weights = ClaimWeights(origin, claims)
+    assertions = merge_equivalent(weights.weigh(claims))
+    used = UsedClaims()
+    outline = Outline(weights, assertions, used)
     by_id = {claim.id: claim for claim in claims}
-    begun = origin.state.started
+    start = origin.state.started
 
-    def left() -> list[Assertion]:
-        return [one for one in said if not any(outline.is_used(weighed.claim) for weighed in one.claims)]
+    def unused() -> list[Assertion]:
+        return [one for one in assertions if not any(weighed.claim in used for weighed in one.claims)]
 
-    def used(groups: Part) -> Part:
-        outline.mark_used(by_id[one.claims[0]] for group in groups for one in statements_of(group))
+    def mark_used(groups: Part) -> Part:
+        used.add(by_id[one.claims[0]] for group in groups for one in statements_of(group))
         return groups
 
-    def is_told(dispute: Dispute) -> bool:
-        """Whether the summary says all of it; what it says one side of is told whole."""
-        return all(outline.is_used(by_id[view.statement.claims[0]]) for view in dispute.views)
-
+    # The order of these lines decides: what an earlier part says, no later one repeats.
     summary = outline.summary()
-    found = find_conflicts(said, scales)
-    disputed = used(tuple(one for one in disputes(said, found, scales) if not is_told(one)))
-    # A paragraph that is one sentence with its date in front is read best in the order of time.
-    first = used(
-        timeline([one for one in left() if begins_with_date(one) and outline.is_only_sentence(one.best)], scales)
+    conflicts = find_conflicts(assertions, weights)
+    disputed = mark_used(
+        tuple(
+            dispute
+            for dispute in disputes(assertions, conflicts, weights)
+            # Of a dispute that the summary gives one side of, both sides are shown.
+            if not all(by_id[view.statement.claims[0]] in used for view in dispute.views)
+        )
     )
-    body = outline.parts()
-    moments = in_time_order((*first, *used(timeline(left(), scales, most=MAX_MOMENTS - len(first)))))
-    explained = used(mechanisms(left(), scales))
-    terms = used(definitions(said, outline, scales))
+    # A paragraph of one sentence that opens with its date is read best in a timeline.
+    dated = [one for one in unused() if begins_with_date(one) and outline.is_alone_in_paragraph(one.best)]
+    first_moments = mark_used(timeline(dated, weights))
+    body = outline.sections()
+    moments = mark_used(timeline(unused(), weights, max_moments=MAX_MOMENTS - len(first_moments)))
+    explained = mark_used(mechanisms(unused(), weights))
+    terms = mark_used(definitions(assertions, used, weights))
     brief = Brief(
-        topic=begun.topic if begun else "",
+        topic=start.topic if start else "",
         sources=sources_of(origin),
-        head=scales.relevance.head,
-        aspect=scales.relevance.aspect,
-        senses=begun.senses if begun else (),
+        head=weights.relevance.head,
+        aspect=weights.relevance.aspect,
+        senses=start.senses if start else (),
         summary=summary,
         body=body,
         definitions=terms,
-        timeline=moments,
+        timeline=in_time_order((*first_moments, *moments)),
         mechanisms=explained,
-        actors=used(actors(said, outline, scales)),
+        actors=mark_used(actors(assertions, used, weights)),
         disputes=disputed,
-        numbers=numbers(said, found, scales, outline.is_used),
-        gaps=gaps(origin, said, claims, outline, scales, missing),
+        numbers=numbers(assertions, conflicts, weights, used),
+        gaps=gaps(origin, assertions, claims, used, weights, missing),
         claims=by_id,
         notes=tuple(_notes(origin)),
     )
-    return with_needed_claims(with_second_sources(brief, claims, scales))
-
-
-Part = TypeVar("Part", bound=tuple[StatementGroup | TimelineMoment | Dispute, ...])
+    return with_needed_claims(with_second_sources(brief, claims, weights))
 
 
 def statements_of(group: StatementGroup | TimelineMoment | Dispute) -> tuple[Statement, ...]:
-    """The statements of an entry of a part."""
     match group:
         case StatementGroup():
             return group.statements
@@ -234,7 +221,7 @@ def statements_of(group: StatementGroup | TimelineMoment | Dispute) -> tuple[Sta
 
 
 def with_needed_claims(brief: Brief) -> Brief:
-    """The brief with the claims that something in it rests on, and no others."""
+    """The brief without the claims that nothing in it rests on."""
     needed: dict[ClaimId, None] = {}
     for statement in brief.statements():
         needed.update(dict.fromkeys(statement.claims))

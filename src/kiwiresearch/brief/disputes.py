@@ -131,12 +131,12 @@ class ClaimConflict:
     disagreement: Disagreement
 
 
-def find_conflicts(said: Sequence[Assertion], scales: ClaimWeights) -> list[ClaimConflict]:
+def find_conflicts(said: Sequence[Assertion], weights: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
         one
         for one in said
-        if (one.best.measures or one.best.dates) and not one.best.depends_on and scales.is_about(one.claims[0])
+        if (one.best.measures or one.best.dates) and not one.best.depends_on and weights.is_about(one.claims[0])
     )
     by_subject: dict[str, list[Assertion]] = defaultdict(list)
     for one in itertools.islice(about, MAX_COMPARED):
@@ -184,7 +184,7 @@ MONTHS = frozenset(
 )  # fmt: skip
 
 
-def disputes(said: Sequence[Assertion], found: Sequence[ClaimConflict], scales: ClaimWeights) -> tuple[Dispute, ...]:
+def disputes(said: Sequence[Assertion], found: Sequence[ClaimConflict], weights: ClaimWeights) -> tuple[Dispute, ...]:
     """Contradictions, then views against views."""
     if not said:
         return ()
@@ -194,7 +194,7 @@ def disputes(said: Sequence[Assertion], found: Sequence[ClaimConflict], scales: 
         for one in found
         if one.disagreement.kind == "contradiction" and max(one.one.points, one.other.points) >= least
     ]
-    held = [one for one in said if one.points >= least and _is_view(one, scales) and scales.is_about(one.claims[0])]
+    held = [one for one in said if one.points >= least and _is_view(one, weights) and weights.is_about(one.claims[0])]
     theories = _theories(held)
     told = {view.statement.text for view in (theories.views if theories else ())}
     views = _views([one for one in held if one.best.text not in told])
@@ -232,13 +232,13 @@ def _theories(held: Sequence[Assertion]) -> Dispute | None:
 MAX_THEORIES = 5
 
 
-def _is_view(said: Assertion, scales: ClaimWeights) -> bool:
+def _is_view(said: Assertion, weights: ClaimWeights) -> bool:
     """Whether a claim is somebody's view, or says that there are several."""
     claim = said.best
     if claim.depends_on and not is_opposing(claim.text):
         return False
     holder = _holder(said)
-    if holder and scales.is_topic(holder):
+    if holder and weights.is_topic(holder):
         return False  # what a person believed is no dispute in a brief about that person
     if claim.signals.disputed and claim.section:
         return True

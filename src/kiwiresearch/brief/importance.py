@@ -1,4 +1,4 @@
-"""How much a claim matters to the topic: a score that remembers its terms."""
+"""How much a claim matters to the topic, as a score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kiwiresearch.brief.relevance import Relevance, salience_scores, sentences_o
 from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
-from kiwiresearch.crawl.state import CrawlState
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.similarity import roots_of
@@ -24,12 +23,12 @@ CAPITALISED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")
 
 @lru_cache(maxsize=16_384)
 def folded_name(name: str) -> str:
-    """A name without case and signs."""
+    """A name without case and punctuation."""
     return fold(name)
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names are one, with or without their article."""
+    """Whether two names are the same apart from an article."""
     return without_article(one) == without_article(other)
 
 
@@ -38,21 +37,21 @@ def without_article(name: str) -> str:
 
 
 def capitalised_words(text: str) -> frozenset[str]:
-    """Words with a capital inside the sentence."""
+    """Capitalised words, except at the start of a sentence."""
     return frozenset(CAPITALISED.findall(text))
 
 
-PAGE, HEAD_PAGE, LEAD = 1.0, 2.0, 0.5
-CONFIDENCE_WORTH, NEUTRAL_CONFIDENCE = 2.0, 0.75
-"""What confidence is worth; a claim of this confidence gains and loses nothing by it."""
-ASPECT, MAX_ASPECT = 1.5, 3.0
-"""What the log-odds are worth that a sentence is about what is asked for, and how many count."""
+PAGE_POINTS, TOPIC_PAGE_POINTS, LEAD_POINTS = 1.0, 2.0, 0.5
+CONFIDENCE_POINTS, NEUTRAL_CONFIDENCE = 2.0, 0.75
+"""A claim of neutral confidence neither gains nor loses points."""
+ASPECT_POINTS, MAX_ASPECT_LOG_ODDS = 1.5, 3.0
+"""For each log-odd that a sentence is about the aspect, and how many of these count."""
 ASIDE_PENALTY = -2.0
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedClaim:
-    """A claim with its words and its weight."""
+    """A claim with its stems and its score."""
 
     claim: Claim
     stems: frozenset[str]
@@ -67,7 +66,7 @@ class WeightedClaim:
 
 
 def without_weight(claim: Claim, language: str) -> WeightedClaim:
-    """A claim with its words, to be compared with others."""
+    """A claim with its stems only, to be compared with others."""
     return WeightedClaim(claim, stems_of(claim.text, language), Score(), language, 0.0)
 
 
@@ -83,7 +82,9 @@ class ClaimWeights:
     def __init__(self, origin: BriefOrigin, claims: Sequence[Claim]) -> None:
         state = origin.state
         self._languages: dict[str, str] = {book.id: book.language for book in origin.books}
-        self._pages = _page_weights(state)
+        importance = {ref: state.importance(step) for ref, step in state.visited.items()}
+        highest = max(importance.values(), default=1.0) or 1.0
+        self._page_weights = {ref: max(value, 0.0) / highest for ref, value in importance.items()}
         self.sentences = sentences_on(claims)
         self.relevance = Relevance(state, self.sentences, self._languages)
         self._salience: dict[tuple[EntryRef, int], Score] = {}
@@ -98,24 +99,25 @@ class ClaimWeights:
         return self._languages.get(ref.book, "eng")
 
     def weigh(self, claims: Iterable[Claim]) -> list[WeightedClaim]:
-        """The claims that can matter, with their weights, in their own order: about the topic, or an introduction."""
+        """The claims that can matter, in their own order: those about the topic, and those in the lead of a page."""
         return [self.weigh_one(claim) for claim in claims if not claim.section or self.relevance.is_about(claim)]
 
     def weigh_one(self, claim: Claim) -> WeightedClaim:
         language = self.language(claim.ref)
-        is_head = claim.ref in self.topic_pages
-        score = Score().plus("its page's weight", PAGE * self.page_weight(claim.ref))
-        score = score.plus("on a page about the topic", HEAD_PAGE * is_head)
-        on_aspect = self.relevance.aspect_score(claim).total
-        score = score.plus("about what is asked for", ASPECT * max(-MAX_ASPECT, min(MAX_ASPECT, on_aspect)))
+        on_topic_page = claim.ref in self.topic_pages
+        log_odds = self.relevance.aspect_score(claim).total
+        log_odds = max(-MAX_ASPECT_LOG_ODDS, min(MAX_ASPECT_LOG_ODDS, log_odds))
+        score = Score().plus("its page's weight", PAGE_POINTS * self.page_weight(claim.ref))
+        score = score.plus("on a page about the topic", TOPIC_PAGE_POINTS * on_topic_page)
+        score = score.plus("about what is asked for", ASPECT_POINTS * log_odds)
         score = score.plus("would be missed", self.salience(claim).total)
-        score = score.plus("in the introduction", LEAD * (is_head and not claim.section))
+        score = score.plus("in the introduction", LEAD_POINTS * (on_topic_page and not claim.section))
         score = score.plus("beside the point", ASIDE_PENALTY * language_words(language).is_aside(claim.section))
-        score = score.plus("confidence", CONFIDENCE_WORTH * (claim.confidence - NEUTRAL_CONFIDENCE))
+        score = score.plus("confidence", CONFIDENCE_POINTS * (claim.confidence - NEUTRAL_CONFIDENCE))
         return WeightedClaim(claim, stems_of(claim.text, language), score, language, score.total)
 
     def salience(self, claim: Claim) -> Score:
-        """How much a sentence would be missed on its page."""
+        """How salient a sentence is on its page."""
         return self._salience.get((claim.ref, claim.quotes[0].start), Score())
 
     def is_opening(self, claim: Claim) -> bool:
@@ -126,19 +128,15 @@ class ClaimWeights:
         """Whether a claim is on a page about the topic, or names it in its own words."""
         return claim.ref in self.topic_pages or self.relevance.names(claim)
 
-    def is_on_topic_page(self, claim: Claim) -> bool:
-        """Whether a claim is on a page about the topic."""
-        return claim.ref in self.topic_pages
-
     def page_weight(self, ref: EntryRef) -> float:
         """How much a page matters, from 0 to 1."""
-        return self._pages.get(ref, 0.0)
+        return self._page_weights.get(ref, 0.0)
 
     def is_about(self, weighed: WeightedClaim) -> bool:
-        """Whether a claim is about what is asked for, and in words that are surely the page's own."""
+        """Whether a claim is about what is asked for, and names it in the page's own words."""
         claim = weighed.claim
         if claim.put_in and (claim.section or _has_inserted_owner(claim)):
-            return False  # a name that a rule put in is often wrong outside of introductions, or as an owner
+            return False  # a name that a rule inserted is often wrong outside of leads, or as an owner
         return self.relevance.is_on_aspect(claim)
 
     def is_mainly_about(self, weighed: WeightedClaim) -> bool:
@@ -146,23 +144,17 @@ class ClaimWeights:
         return self.is_about(weighed) and self.relevance.is_mainly_about(weighed.claim)
 
     def is_topic(self, subject: str) -> bool:
-        """Whether this is a name of what the brief is about."""
+        """Whether this names what the brief is about."""
         name = folded_name(subject)
         return name in self.seed_titles or name.removesuffix("s") in self.seed_titles
 
 
 def _has_inserted_owner(claim: Claim) -> bool:
-    """Whether 'the area' was read as the area of what the page is about."""
+    """Whether a rule read 'the area' as the area of the page's subject."""
     is_owner = claim.text.startswith((f"{claim.subject}’s ", f"{claim.subject}’ "))
     return is_owner and claim.quotes[0].text.startswith("The ")
 
 
-def _page_weights(state: CrawlState) -> dict[EntryRef, float]:
-    importance = {ref: state.importance(step) for ref, step in state.visited.items()}
-    most = max(importance.values(), default=1.0) or 1.0
-    return {ref: max(value, 0.0) / most for ref, value in importance.items()}
-
-
 def best_first(weighed: Sequence[WeightedClaim]) -> list[WeightedClaim]:
-    """Most weight first; equal ones by page and place, so that the order is total."""
+    """Most points first; then by page and position, so that the order is total."""
     return sorted(weighed, key=lambda one: (-one.points, one.claim.ref, one.claim.quotes[0].start, one.claim.id))

@@ -1,444 +1,272 @@
-"""What a brief tells in running text: a summary, and parts in the order of the main article, no sentence twice."""
+"""The outline of a brief's prose: a summary, then sections in the order of the main article."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import lru_cache
 
 import numpy as np
 
 from kiwiresearch.brief.brief import Statement, StatementGroup
 from kiwiresearch.brief.citations import directly_precedes
-from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
-from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, centroid, static_embedder
+from kiwiresearch.brief.importance import ClaimWeights
+from kiwiresearch.brief.passages import PageSentence, PassageChooser, UsedClaims
+from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid, static_embedder
 from kiwiresearch.brief.support import Assertion, independent_pages, says_the_same, statement_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.embed.embedder import Vectors, similarity
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.similarity import AspectWords, jaccard
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.embed.embedder import similarity
+from kiwiresearch.text.similarity import AspectWords
 
-SUMMARY_WORDS, SHORT_SUMMARY, SHORTEST_SUMMARY = 180, 100, 60
-"""The summary has at most so many words. An introduction of fewer is filled up from what follows it; and what is said
-of the side that is asked for, if it is shorter still, with what may be about it."""
-BODY_WORDS, PART_WORDS, OTHER_PAGE_WORDS = 1_000, 90, 70
-INTRODUCTION_WORDS = 220
-"""How much of an introduction may follow that the summary had no room for."""
-MAX_OF_PART = 0.5
-MAX_PARTS, MAX_OTHER_PAGES = 12, 5
-FEWEST_SENTENCES, LONG_SECTION = 2, 30
-"""A section of the main article with fewer sentences is no part; one with more is told by its subsections."""
-ALIKE, ALIKE_IN_MEANING = 0.5, 0.85
-"""Two sentences with this share of common words, or so like in meaning, say nearly the same."""
-BEGINNING, LONGEST_PASSAGE = 2, 6
-"""A passage has so many sentences at least, if its paragraph has, and so many at most."""
-CONTINUATION_BONUS, NEW_SECTION_BONUS = 1.0, 0.7
-"""What it is worth that a sentence goes on with a passage, or that a passage is of another section."""
-MAX_BACK = 2
-"""So many sentences may be taken with one that can only be read behind them."""
+SUMMARY_WORDS, MIN_LEAD_WORDS, MIN_ASPECT_WORDS = 180, 100, 60
+"""The limit of the summary. A lead shorter than the second is filled up from the sections, and what is said about an
+aspect, if shorter than the third, with weaker matches."""
+MAX_SUMMARY_PER_OTHER_PAGE = 2
+BODY_WORDS, SECTION_WORDS, OTHER_PAGE_WORDS = 1_000, 90, 70
+LEAD_REST_WORDS = 220
+"""How much of a lead may follow in the body if the summary had no room for it."""
+MAX_SECTION_SHARE = 0.5
+"""The other half of a section is left to timeline, explanations and numbers."""
+MAX_SECTIONS, MAX_OTHER_PAGES = 12, 5
+MIN_SECTION_SENTENCES, LONG_SECTION_SENTENCES = 2, 30
+"""A section of the main article with fewer sentences is left out; a longer one is split into its subsections."""
 ENOUGH_SENTENCES = 10
-"""So many sentences of the topic's own page are enough to tell of."""
-RELAXED = -1.5
-"""Where the summary would be short, sentences are told as well that need so much less to be about what is asked for."""
-BELOW_HEADING, STRICT = -1.0, 1.0
-"""How much less a sentence needs below a heading of what is asked for, and how much more elsewhere."""
-SHORTEST_OF_OTHER = 60
-"""A shorter sentence of another page says too little away from it: 'Isaac Newton also accepted the finite speed.'"""
-BELONGS, BELONGS_AT_ALL, BELONGS_ANYWAY = 0.7, 0.55, 0.65
-"""A sentence of another page belongs to a part of the main article if it is so like the part, and so like the article;
-one with another subject if it is so like the article."""
-
-
-class OutlineSentence(NamedTuple):
-    """A sentence that may be used: where it stands among those of its page, and what speaks for it."""
-
-    weighed: WeightedClaim
-    place: int
-
-    @property
-    def claim(self) -> Claim:
-        return self.weighed.claim
-
-    @property
-    def key(self) -> tuple[EntryRef, int]:
-        return self.claim.ref, self.place
-
-    @property
-    def words(self) -> int:
-        return len(self.claim.text.split())
+"""With this many sentences from the topic's own page, other pages are held to a stricter limit."""
+RELAXED_MARGIN = -1.5
+"""If the summary would be short, the log-odds of a sentence may be this much lower."""
+BELOW_HEADING_MARGIN = -1.0
+"""The same for a sentence below a heading that names the aspect."""
+MIN_OTHER_PAGE_CHARS = 60
+"""A shorter sentence of another page says too little out of context: 'Isaac Newton also accepted the finite speed.'"""
+MIN_SECTION_SIMILARITY, MIN_ARTICLE_SIMILARITY, MIN_OTHER_SUBJECT_SIMILARITY = 0.7, 0.55, 0.65
+"""How similar a sentence of another page must be to a section of the main article, and to the whole article: more if
+its subject is not the topic."""
 
 
 @dataclass(slots=True)
-class _OutlinePart:
-    """A part in the making: its heading, the sentences that may stand in it, and how many words it may have."""
+class _Section:
+    """A section of the brief in preparation: what it may use, how many words of that, and what was chosen."""
 
     heading: str
-    units: list[OutlineSentence]
-    words: int
-    chosen: list[OutlineSentence] = field(default_factory=list)
+    sentences: list[PageSentence]
+    max_words: int
+    chosen: list[PageSentence] = field(default_factory=list)
 
 
 class Outline:
-    """Chooses sentences for the summary and the parts; what was used once is not used again."""
+    """Decides what the summary and the sections of a brief may use, and has the sentences chosen."""
 
-    def __init__(self, scales: ClaimWeights, said: Sequence[Assertion]) -> None:
-        self._scales = scales
-        self._relevance = scales.relevance
-        self._units = {
-            ref: [OutlineSentence(scales.weigh_one(claim), place) for place, claim in enumerate(claims)]
-            for ref, claims in scales.sentences.items()
-            if any(map(scales.relevance.is_about, claims))
-        }
-        self._said = {weighed.claim.id: one for one in said for weighed in one.claims}
-        self._used: set[tuple[EntryRef, int]] = set()
-        self._spans: dict[EntryRef, list[tuple[int, int]]] = {}
-        self._quotes: set[str] = set()
-        self._told: list[frozenset[str]] = []
-        self._rows: list[Vectors] = []
-        self._summary: list[OutlineSentence] = []
-        self.claims: list[Claim] = []
-        """The claims used so far, in the order of their use."""
+    def __init__(self, weights: ClaimWeights, assertions: Sequence[Assertion], used: UsedClaims) -> None:
+        self._weights = weights
+        self._relevance = weights.relevance
+        self._used = used
+        self._chooser = PassageChooser(weights, used)
+        self._assertions = {weighed.claim.id: one for one in assertions for weighed in one.claims}
+        self._summary: list[PageSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
-        """What matters most, in the order in which the main article tells it."""
-        lead = [unit for unit in self._of_heads() if not unit.claim.headings]
+        """What matters most, in the order of the main article."""
+        chooser, own = self._chooser, self._topic_page_sentences()
+        lead = [sentence for sentence in own if not sentence.claim.headings]
         if self._relevance.aspect or not lead:
-            chosen = self._take_passages(self._on_aspect(), SUMMARY_WORDS, most_of_other=2)
-            told = sum(unit.words for unit in chosen)
-            if told < SHORTEST_SUMMARY:
-                chosen += self._take(self._on_aspect(RELAXED), SHORTEST_SUMMARY - told, most_of_other=2, beside=chosen)
+            limit = MAX_SUMMARY_PER_OTHER_PAGE
+            chosen = chooser.take_passages(self._on_aspect(), SUMMARY_WORDS, max_per_other_page=limit)
+            missing = MIN_ASPECT_WORDS - _word_count(chosen)
+            if missing > 0:
+                weaker = self._on_aspect(RELAXED_MARGIN)
+                chosen += chooser.take_best(weaker, missing, max_per_other_page=limit, context=chosen)
         else:
-            chosen = self._in_sequence(lead, SUMMARY_WORDS)
-            told = sum(unit.words for unit in chosen)
-            if told < SHORT_SUMMARY:
-                body = [unit for unit in self._of_heads() if unit.claim.headings and not _is_minor(unit)]
-                firsts = {unit.claim.headings[0]: unit for unit in sorted(body, key=lambda unit: unit.weighed.points)}
-                chosen += self._take(firsts.values(), SUMMARY_WORDS - told)
-        self._summary = self._in_order(chosen)
-        return tuple(map(self._stated, self._summary))
+            chosen = chooser.take_from_start(lead, SUMMARY_WORDS)
+            words = _word_count(chosen)
+            if words < MIN_LEAD_WORDS:
+                body = [sentence for sentence in own if sentence.claim.headings and not sentence.is_minor]
+                body.sort(key=lambda sentence: sentence.weighed.points)
+                best_by_section = {sentence.claim.headings[0]: sentence for sentence in body}
+                chosen += chooser.take_best(best_by_section.values(), SUMMARY_WORDS - words)
+        self._summary = self._in_page_order(chosen)
+        return tuple(map(self._to_statement, self._summary))
 
-    def _in_sequence(
-        self, units: Sequence[OutlineSentence], words: int, beside: Sequence[OutlineSentence] = ()
-    ) -> list[OutlineSentence]:
-        """Sentences from the first on, as they stand, as far as so many words go: an introduction is well made."""
-        chosen: list[OutlineSentence] = []
-        for unit in units:
-            taken = self._take([unit], words, beside=[*beside, *chosen])
-            if not taken and unit.words > words:
-                break
-            chosen += taken
-            words -= sum(one.words for one in taken)
-        return chosen
-
-    def parts(self) -> tuple[StatementGroup, ...]:
-        """What else is to be told, by the headings of the main article, or by the pages that tell it."""
-        parts = self._aspect_parts() if self._relevance.aspect or not self._of_heads() else self._section_parts()
-        for part in parts:
-            if part.heading or self._relevance.aspect:
-                part.chosen = self._take_passages(part.units, part.words, from_openers=not self._relevance.aspect)
+    def sections(self) -> tuple[StatementGroup, ...]:
+        """The rest of the prose, under the headings of the main article or the titles of other pages."""
+        by_aspect = bool(self._relevance.aspect)
+        sections = (
+            self._aspect_sections() if by_aspect or not self._topic_page_sentences() else self._article_sections()
+        )
+        for section in sections:
+            if section.heading or by_aspect:
+                section.chosen = self._chooser.take_passages(
+                    section.sentences, section.max_words, from_paragraph_start=not by_aspect
+                )
             else:
-                part.chosen = self._in_sequence(part.units, INTRODUCTION_WORDS, beside=self._summary)
-        if not self._relevance.aspect:
-            self._add_other_pages(parts)
+                section.chosen = self._chooser.take_from_start(section.sentences, LEAD_REST_WORDS, self._summary)
+        if not by_aspect:
+            self._add_other_pages([section for section in sections if section.chosen])
         return tuple(
-            StatementGroup(part.heading, tuple(map(self._stated, self._in_order(part.chosen))))
-            for part in parts
-            if part.chosen
+            StatementGroup(section.heading, tuple(map(self._to_statement, self._in_page_order(section.chosen))))
+            for section in sections
+            if section.chosen
         )
 
-    def is_only_sentence(self, claim: Claim) -> bool:
-        """Whether a claim is all that is known of its paragraph."""
-        beside = self._scales.sentences.get(claim.ref, ())
-        return not any(directly_precedes(one, claim) or directly_precedes(claim, one) for one in beside)
+    def is_alone_in_paragraph(self, claim: Claim) -> bool:
+        """Whether a claim is the only sentence known from its paragraph."""
+        others = self._weights.sentences.get(claim.ref, ())
+        return not any(directly_precedes(one, claim) or directly_precedes(claim, one) for one in others)
 
-    def is_used(self, claim: Claim) -> bool:
-        """Whether a claim, or what it is a part of, was told already."""
-        quote = claim.quotes[0]
-        if quote.text in self._quotes:
-            return True  # another page may have the very same sentence
-        return any(start < quote.end and quote.start < end for start, end in self._spans.get(claim.ref, ()))
-
-    def mark_used(self, claims: Iterable[Claim]) -> None:
-        """Remember claims that were told elsewhere in the brief."""
-        for claim in claims:
-            if not claim.is_row:
-                self._spans.setdefault(claim.ref, []).append((claim.quotes[0].start, claim.quotes[0].end))
-                self._quotes.add(claim.quotes[0].text)
-            self.claims.append(claim)
-
-    def _of_heads(self) -> list[OutlineSentence]:
+    def _topic_page_sentences(self) -> list[PageSentence]:
         return [
-            unit
-            for ref in self._scales.sentences
-            if ref in self._scales.topic_pages
-            for unit in self._units.get(ref, ())
+            sentence
+            for ref, sentences in self._chooser.pages.items()
+            if ref in self._weights.topic_pages
+            for sentence in sentences
         ]
 
-    def _on_aspect(self, more: float = 0.0) -> list[OutlineSentence]:
-        """The sentences about what is asked for; `more` log-odds are wanted than usual."""
-        units = [unit for units in self._units.values() for unit in units if not self._is_minor_aside(unit)]
-        own = [
-            unit
-            for unit in units
-            if unit.claim.ref in self._scales.topic_pages and self._relevance.is_on_aspect(unit.claim, more)
-        ]
-        # Where the topic's own page has little to say, other pages are believed as readily.
-        others = more if len(own) >= ENOUGH_SENTENCES else more + LIKELY - LIKELY_ELSEWHERE
-        return own + [
-            unit
-            for unit in units
-            if unit.claim.ref not in self._scales.topic_pages and self._relevance.is_on_aspect(unit.claim, others)
-        ]
-
-    def _section_parts(self) -> list[_OutlinePart]:
-        """The sections of the main articles, those of one name together; a long one by its subsections."""
+    def _on_aspect(self, margin: float = 0.0) -> list[PageSentence]:
+        """The sentences about what is asked for; `margin` is added to the usual threshold of log-odds."""
         usable = [
-            unit
-            for unit in self._of_heads()
-            # What the summary had no room for of the introduction comes first.
-            if not _is_aside(unit) and (unit.claim.headings or unit.key not in self._used)
+            sentence
+            for sentences in self._chooser.pages.values()
+            for sentence in sentences
+            if not sentence.is_minor or self._is_under_aspect_heading(sentence.claim)
         ]
-        lengths = Counter(unit.claim.headings[:1] for unit in usable)
-        sections: dict[str, list[OutlineSentence]] = {}
-        for unit in usable:
-            headings = unit.claim.headings
-            depth = 2 if lengths[headings[:1]] > LONG_SECTION else 1
-            sections.setdefault(("", *headings[:depth])[-1], []).append(unit)
-        long = {heading: units for heading, units in sections.items() if len(units) >= FEWEST_SENTENCES}
-        kept = _longest_of_each(long)[:MAX_PARTS]
-        return _with_room({heading: units for heading, units in long.items() if heading in kept})
+        topic_pages, is_on_aspect = self._weights.topic_pages, self._relevance.is_on_aspect
+        own = [one for one in usable if one.claim.ref in topic_pages and is_on_aspect(one.claim, margin)]
+        # If the topic's own page has little to say, other pages need no stricter score.
+        other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + LIKELY - LIKELY_ELSEWHERE
+        return own + [
+            one for one in usable if one.claim.ref not in topic_pages and is_on_aspect(one.claim, other_margin)
+        ]
 
-    def _aspect_parts(self) -> list[_OutlinePart]:
+    def _article_sections(self) -> list[_Section]:
+        """The sections of the main articles, merged if they have one name; a long one by its subsections."""
+        usable = [
+            sentence
+            for sentence in self._topic_page_sentences()
+            # What the summary had no room for of the lead comes first.
+            if not sentence.is_aside and (sentence.claim.headings or not self._used.has_sentence(sentence))
+        ]
+        lengths = Counter(sentence.claim.headings[:1] for sentence in usable)
+        sections: dict[str, list[PageSentence]] = {}
+        for sentence in usable:
+            headings = sentence.claim.headings
+            depth = 2 if lengths[headings[:1]] > LONG_SECTION_SENTENCES else 1
+            sections.setdefault(("", *headings[:depth])[-1], []).append(sentence)
+        sections = {name: several for name, several in sections.items() if len(several) >= MIN_SECTION_SENTENCES}
+        kept = _longest_of_each(sections)[:MAX_SECTIONS]
+        return _with_budgets({name: several for name, several in sections.items() if name in kept})
+
+    def _aspect_sections(self) -> list[_Section]:
         """What is asked for, by the sections of the main article and then by other pages."""
-        heads: dict[str, list[OutlineSentence]] = {}
-        others: dict[str, list[OutlineSentence]] = {}
-        for unit in self._on_aspect(BELOW_HEADING):
-            if not self._is_under_aspect_heading(unit.claim) and not self._relevance.is_on_aspect(unit.claim, STRICT):
+        own: dict[str, list[PageSentence]] = {}
+        others: dict[str, list[PageSentence]] = {}
+        for sentence in self._on_aspect(BELOW_HEADING_MARGIN):
+            claim = sentence.claim
+            if not self._is_under_aspect_heading(claim) and not self._relevance.is_on_aspect(claim, STRICT_MARGIN):
                 continue
-            if unit.claim.ref in self._scales.topic_pages:
-                heads.setdefault(self._aspect_heading(unit.claim), []).append(unit)
+            if claim.ref in self._weights.topic_pages:
+                own.setdefault(self._aspect_heading(claim), []).append(sentence)
             else:
-                others.setdefault(unit.claim.page_title, []).append(unit)
-        best = sorted(others, key=lambda title: (-_best(others[title]), title))[:MAX_OTHER_PAGES]
-        strong = sorted(heads, key=lambda heading: (-_best(heads[heading]), heading))[:MAX_PARTS]
+                others.setdefault(claim.page_title, []).append(sentence)
+        best_own = _best_first(own)[:MAX_SECTIONS]
         return [
-            *_with_room({heading: units for heading, units in heads.items() if heading in strong}),
-            *(_OutlinePart(title, others[title], self._other_room(others[title])) for title in best),
+            *_with_budgets({heading: sentences for heading, sentences in own.items() if heading in best_own}),
+            *(
+                _Section(title, others[title], self._other_page_budget(others[title]))
+                for title in _best_first(others)[:MAX_OTHER_PAGES]
+            ),
         ]
 
-    def _is_minor_aside(self, unit: OutlineSentence) -> bool:
-        """Whether a section has little to say of the thing, and is not what is asked for."""
-        return _is_minor(unit) and not self._is_under_aspect_heading(unit.claim)
-
-    def _other_room(self, units: Sequence[OutlineSentence]) -> int:
-        """How many words of another page are told: more of one that has a section about the thing."""
-        is_about = all(self._relevance.is_under_topic(unit.claim) for unit in units)
-        return _room(units) if is_about else OTHER_PAGE_WORDS
+    def _other_page_budget(self, sentences: Sequence[PageSentence]) -> int:
+        """How many words of another page may be used: more if they are from a section about the topic."""
+        is_about = all(self._relevance.is_under_topic(sentence.claim) for sentence in sentences)
+        return _word_budget(sentences) if is_about else OTHER_PAGE_WORDS
 
     def _is_under_aspect_heading(self, claim: Claim) -> bool:
-        """Whether a claim stands below a heading of what is asked for."""
-        words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
-        return words.names_any(claim.headings)
+        return self._aspect_words(claim).names_any(claim.headings)
 
     def _aspect_heading(self, claim: Claim) -> str:
-        """The heading of what is asked for, or the one right below it, which says more."""
-        words = AspectWords.of(self._relevance.aspect, self._scales.language(claim.ref))
+        """The heading that names the aspect, or the one right below it, which is more specific."""
+        words = self._aspect_words(claim)
         for number, heading in enumerate(claim.headings):
             if words.names(heading):
                 return claim.headings[min(number + 1, len(claim.headings) - 1)]
         return claim.headings[0] if claim.headings else claim.page_title
 
-    def _add_other_pages(self, parts: Sequence[_OutlinePart]) -> None:
-        """What other pages say of the topic: to each part the sentence that is most like it is added."""
-        parts = [part for part in parts if part.chosen]
+    def _aspect_words(self, claim: Claim) -> AspectWords:
+        return _cached_aspect_words(self._relevance.aspect, self._weights.language(claim.ref))
+
+    def _add_other_pages(self, sections: Sequence[_Section]) -> None:
+        """Add to each section the sentence of another page that is most similar to it."""
         others = [
-            unit
-            for ref, units in self._units.items()
-            if ref not in self._scales.topic_pages
-            for unit in units
-            if not unit.claim.depends_on and self._relevance.names(unit.claim) and not _is_aside(unit)
-            if len(unit.claim.text) >= SHORTEST_OF_OTHER
+            sentence
+            for ref, sentences in self._chooser.pages.items()
+            if ref not in self._weights.topic_pages
+            for sentence in sentences
+            if not sentence.claim.depends_on and self._relevance.names(sentence.claim) and not sentence.is_aside
+            if len(sentence.claim.text) >= MIN_OTHER_PAGE_CHARS
         ]
-        if not parts or not others:
+        if not sections or not others:
             return
-        rows = [static_embedder().embed([unit.claim.text for unit in part.units]) for part in parts]
-        other_rows = static_embedder().embed([unit.claim.text for unit in others])
-        like_all = similarity(centroid(np.concatenate(rows)), other_rows)
-        least = [BELONGS_AT_ALL if self._relevance.is_mainly_about(unit.claim) else BELONGS_ANYWAY for unit in others]
-        for part, own in zip(parts, rows, strict=True):
-            like = similarity(centroid(own), other_rows)
-            is_near = (like >= BELONGS) & (like_all >= np.array(least))
-            near = [number for number in range(len(others)) if is_near[number]]
-            near.sort(key=lambda number: (-round(float(like[number]), 3), *others[number].key))
+        embed = static_embedder().embed
+        vectors = [embed([sentence.claim.text for sentence in section.sentences]) for section in sections]
+        other_vectors = embed([sentence.claim.text for sentence in others])
+        minimums = np.array(
+            [
+                MIN_ARTICLE_SIMILARITY if self._relevance.is_mainly_about(one.claim) else MIN_OTHER_SUBJECT_SIMILARITY
+                for one in others
+            ]
+        )
+        fits_article = similarity(centroid(np.concatenate(vectors)), other_vectors) >= minimums
+        for section, own_vectors in zip(sections, vectors, strict=True):
+            similarities = similarity(centroid(own_vectors), other_vectors)
+            fits = (similarities >= MIN_SECTION_SIMILARITY) & fits_article
+            near = [number for number in range(len(others)) if fits[number]]
+            # Rounded, so that the order does not depend on the last bits of a float.
+            near.sort(key=lambda number: (-round(float(similarities[number]), 3), *others[number].key))
             for number in near:
-                taken = self._take([others[number]], OTHER_PAGE_WORDS)
-                part.chosen += taken
+                taken = self._chooser.take_best([others[number]], OTHER_PAGE_WORDS)
+                section.chosen += taken
                 if taken:
                     break
 
-    def _take(
-        self,
-        units: Iterable[OutlineSentence],
-        words: int,
-        *,
-        most_of_other: int = 0,
-        beside: Sequence[OutlineSentence] = (),
-    ) -> list[OutlineSentence]:
-        """The best of some sentences within so many words, each with those before it that it cannot be read without.
+    def _in_page_order(self, chosen: Sequence[PageSentence]) -> list[PageSentence]:
+        """In the order of their pages, those about the topic first."""
+        order = {ref: number for number, ref in enumerate(self._weights.sentences)}
+        topic_pages = self._weights.topic_pages
+        return sorted(chosen, key=lambda one: (one.claim.ref not in topic_pages, order[one.claim.ref], one.position))
 
-        Of one page that is not about the topic itself at most `most_of_other` are taken, if that is given;
-        `beside` are sentences that these will stand with.
-        """
-        chosen: list[OutlineSentence] = []
-        of_page: dict[EntryRef, int] = {}
-        for unit in sorted(units, key=lambda unit: (-unit.weighed.points, *unit.key)):
-            run = self._with_preceding(unit, [*beside, *chosen])
-            new = [one for one in run if one.key not in self._used]
-            cost = sum(one.words for one in new)
-            is_other = not self._relevance.is_under_topic(unit.claim)
-            is_full = bool(most_of_other) and is_other and of_page.get(unit.claim.ref, 0) >= most_of_other
-            if not new or cost > words or is_full or self._is_repeated(new):
-                continue
-            words -= cost
-            of_page[unit.claim.ref] = of_page.get(unit.claim.ref, 0) + 1
-            self._mark_told(new)
-            chosen += new
-        return chosen
-
-    def _take_passages(
-        self, units: Sequence[OutlineSentence], words: int, *, from_openers: bool = False, most_of_other: int = 0
-    ) -> list[OutlineSentence]:
-        """Passages within so many words: sentences that follow each other on their page, so that they can be followed.
-
-        A passage begins with two sentences of a paragraph and goes on with the next one while that is worth more than
-        another passage. With `from_openers` it begins where the paragraph does. Of one page that is not about the
-        topic itself at most `most_of_other` are taken, if that is given.
-        """
-        runs = self._runs(units, from_openers=from_openers)
-        lengths = [0] * len(runs)
-        chosen: list[OutlineSentence] = []
-        while True:
-            best: tuple[float, int, list[OutlineSentence]] | None = None
-            for number, run in enumerate(runs):
-                length = lengths[number]
-                new = run[length : length + 1] if length else run[:BEGINNING]
-                if not new or length >= LONGEST_PASSAGE or sum(unit.words for unit in new) > words:
-                    continue
-                ref = new[0].claim.ref
-                is_other = bool(most_of_other) and not self._relevance.is_under_topic(new[0].claim)
-                if is_other and len(new) + sum(unit.claim.ref == ref for unit in chosen) > most_of_other:
-                    continue
-                is_new_section = not any(unit.claim.headings == new[0].claim.headings for unit in chosen)
-                bonus = CONTINUATION_BONUS if length else NEW_SECTION_BONUS * is_new_section
-                worth = sum(unit.weighed.points for unit in new) / len(new) + bonus
-                if best is None or worth > best[0]:
-                    best = worth, number, new
-            if best is None:
-                return chosen
-            _, number, new = best
-            if self._is_repeated(new):
-                runs[number] = runs[number][: lengths[number]]
-                continue
-            lengths[number] += len(new)
-            words -= sum(unit.words for unit in new)
-            chosen += new
-            self._mark_told(new)
-
-    def _runs(self, units: Sequence[OutlineSentence], *, from_openers: bool) -> list[list[OutlineSentence]]:
-        """The sentences that follow each other in one paragraph, from one that can be read there."""
-        wanted = {unit.key for unit in units}
-        runs: list[list[OutlineSentence]] = []
-        for ref in dict.fromkeys(unit.claim.ref for unit in units):
-            before: OutlineSentence | None = None
-            run: list[OutlineSentence] = []
-            for unit in self._units[ref]:
-                is_opener = before is None or not directly_precedes(before.claim, unit.claim)
-                # Behind a sentence that was told, its paragraph may go on.
-                may_begin = not from_openers or is_opener or (before is not None and before.key in self._used)
-                before = unit
-                if is_opener:
-                    run = []
-                if unit.key not in wanted or unit.key in self._used:
-                    run = []
-                elif run:
-                    run.append(unit)
-                elif may_begin:
-                    start = self._with_preceding(unit, ())
-                    if start and not any(one.key in self._used for one in start):
-                        run = start
-                        runs.append(run)
-        return runs
-
-    def _mark_told(self, new: Sequence[OutlineSentence]) -> None:
-        for one in new:
-            self._used.add(one.key)
-            self._told.append(one.weighed.stems)
-            self._rows.append(self._row(one))
-        self.mark_used(one.claim for one in new)
-
-    def _row(self, unit: OutlineSentence) -> Vectors:
-        return np.asarray(static_embedder().embed([unit.claim.text])[0])
-
-    def _is_repeated(self, new: Sequence[OutlineSentence]) -> bool:
-        """Whether any of some sentences was told before, by words or by meaning."""
-        if any(self.is_used(unit.claim) for unit in new):
-            return True
-        if any(jaccard(one.weighed.stems, told) > ALIKE for one in new for told in self._told):
-            return True
-        return bool(self._rows) and any(
-            float(similarity(self._row(one), np.array(self._rows)).max()) > ALIKE_IN_MEANING for one in new
-        )
-
-    def _with_preceding(self, unit: OutlineSentence, together: Sequence[OutlineSentence]) -> list[OutlineSentence]:
-        """The sentence and those right before it that it depends on; none if they are not there or told elsewhere."""
-        units = self._units[unit.claim.ref]
-        known = {one.key for one in together}
-        run = [unit]
-        while self._needs_previous(run[0].claim):
-            first = run[0]
-            if first.place == 0 or len(run) > MAX_BACK:
-                return []
-            before = units[first.place - 1]
-            if not directly_precedes(before.claim, first.claim):
-                return []
-            if before.key in self._used:
-                return run if before.key in known else []
-            run.insert(0, before)
-        return run
-
-    def _needs_previous(self, claim: Claim) -> bool:
-        """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
-        return claim.depends_on == "previous" or (
-            claim.depends_on == "subject" and claim.ref not in self._scales.topic_pages
-        )
-
-    def _in_order(self, chosen: Sequence[OutlineSentence]) -> list[OutlineSentence]:
-        """As their pages tell it, the pages about the topic first."""
-        order = {ref: number for number, ref in enumerate(self._scales.sentences)}
-        return sorted(
-            chosen, key=lambda unit: (unit.claim.ref not in self._scales.topic_pages, order[unit.claim.ref], unit.place)
-        )
-
-    def _stated(self, unit: OutlineSentence) -> Statement:
-        """A sentence as a statement, with the other pages that say the same."""
-        said = self._said.get(unit.claim.id)
+    def _to_statement(self, sentence: PageSentence) -> Statement:
+        """The sentence as a statement, along with other pages that say the same."""
+        assertion = self._assertions.get(sentence.claim.id)
         others = [
             one
-            for one in (said.claims if said else ())
-            if one.claim.ref != unit.claim.ref and says_the_same(unit.weighed, one)
+            for one in (assertion.claims if assertion else ())
+            if one.claim.ref != sentence.claim.ref and says_the_same(sentence.weighed, one)
         ]
-        return statement_of(Assertion((unit.weighed, *others), independent_pages((unit.weighed, *others))))
+        claims = (sentence.weighed, *others)
+        return statement_of(Assertion(claims, independent_pages(claims)))
 
 
-def _best(units: Sequence[OutlineSentence]) -> float:
-    """What the three best sentences have together."""
-    return round(sum(sorted((unit.weighed.points for unit in units), reverse=True)[:3]), 2)
+@lru_cache(maxsize=32)
+def _cached_aspect_words(aspect: str, language: str) -> AspectWords:
+    return AspectWords.of(aspect, language)
 
 
-def _longest_of_each(sections: Mapping[str, Sequence[OutlineSentence]]) -> list[str]:
-    """The longest first: of each section of the article its longest subsection, then the second longest of each."""
+def _word_count(sentences: Sequence[PageSentence]) -> int:
+    return sum(sentence.word_count for sentence in sentences)
+
+
+def _best_first(sections: Mapping[str, Sequence[PageSentence]]) -> list[str]:
+    """The headings in the order of the points that the three best sentences of each section have together."""
+
+    def points(heading: str) -> float:
+        return round(sum(sorted((one.weighed.points for one in sections[heading]), reverse=True)[:3]), 2)
+
+    return sorted(sections, key=lambda heading: (-points(heading), heading))
+
+
+def _longest_of_each(sections: Mapping[str, Sequence[PageSentence]]) -> list[str]:
+    """The longest first: the longest subsection of each section of the article, then the second longest of each."""
     longest = sorted(sections, key=lambda heading: (-len(sections[heading]), heading))
     seen: Counter[tuple[str, ...]] = Counter()
     ranks = {}
@@ -449,27 +277,17 @@ def _longest_of_each(sections: Mapping[str, Sequence[OutlineSentence]]) -> list[
     return sorted(longest, key=lambda heading: ranks[heading])
 
 
-def _with_room(sections: Mapping[str, Sequence[OutlineSentence]]) -> list[_OutlinePart]:
-    """Sections as parts; each has room by its length, and together they fill the findings."""
-    total = sum(len(units) ** 0.5 for units in sections.values()) or 1.0
+def _with_budgets(sections: Mapping[str, Sequence[PageSentence]]) -> list[_Section]:
+    """Sections with their word limits, by their lengths; together they fill the body."""
+    total = sum(len(sentences) ** 0.5 for sentences in sections.values()) or 1.0
     return [
-        _OutlinePart(heading, list(units), min(_room(units), round(BODY_WORDS * len(units) ** 0.5 / total)))
-        for heading, units in sections.items()
+        _Section(heading, list(several), min(_word_budget(several), round(BODY_WORDS * len(several) ** 0.5 / total)))
+        for heading, several in sections.items()
     ]
 
 
-def _room(units: Sequence[OutlineSentence]) -> int:
-    """How many words of a section may be told: half of it, or little where it matters little.
-
-    The other half is left to timeline, explanations and numbers.
-    """
-    half = round(MAX_OF_PART * sum(unit.words for unit in units))
-    return PART_WORDS if all(map(_is_minor, units)) else max(PART_WORDS, half)
-
-
-def _is_minor(unit: OutlineSentence) -> bool:
-    return any(map(language_words(unit.weighed.language).is_minor, unit.claim.headings))
-
-
-def _is_aside(unit: OutlineSentence) -> bool:
-    return any(map(language_words(unit.weighed.language).is_aside, unit.claim.headings))
+def _word_budget(sentences: Sequence[PageSentence]) -> int:
+    """How many words of a section may be used: half of it, or little if it matters little."""
+    if all(sentence.is_minor for sentence in sentences):
+        return SECTION_WORDS
+    return max(SECTION_WORDS, round(MAX_SECTION_SHARE * _word_count(sentences)))

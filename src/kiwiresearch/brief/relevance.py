@@ -1,4 +1,4 @@
-"""Whether a sentence is about the topic and the aspect asked for, and how much its page would lack without it."""
+"""Whether a sentence is about the topic and the aspect asked for, and how salient it is on its page."""
 
 from __future__ import annotations
 
@@ -26,23 +26,25 @@ from kiwiresearch.text.similarity import AspectWords, stems_in
 from kiwiresearch.zim.archive import EntryRef
 
 NEIGHBOURS = 2
-"""So many sentences before and behind one tell what it is about."""
+"""How many sentences before and after one show what it is about."""
 RELATED_CUE_WORTH = 0.5
 LIKELY, LIKELY_ELSEWHERE = -0.5, 0.5
-"""The log-odds from which a sentence is taken to be about what is asked for: on the topic's own page, and on others.
-Of the marked sentences, 83 and 72 of a hundred were right from there."""
+"""The log-odds from which a sentence counts as being about the aspect: on the topic's own page, and on others.
+Among the labelled sentences, 83 % and 72 % of those above the threshold were right."""
+STRICT_MARGIN = 1.0
+"""Added to these thresholds for sentences without other signs that they belong in the brief."""
 
 
 @cache
-def weights() -> Mapping[str, Mapping[str, float]]:
-    """What each sign is worth."""
+def feature_weights() -> Mapping[str, Mapping[str, float]]:
+    """The weight of each feature, by group."""
     text = (files("kiwiresearch.brief") / "data" / "weights.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 @cache
 def static_embedder() -> StaticEmbedder:
-    """Vectors that need no model and no settings, so that a brief is the same everywhere."""
+    """Needs no model and no settings, so that a brief is the same everywhere."""
     return StaticEmbedder()
 
 
@@ -53,28 +55,28 @@ def sentences_on(claims: Sequence[Claim]) -> dict[EntryRef, list[Claim]]:
         if not claim.is_row and not claim.put_in and claim.origin == "rule":
             start = claim.quotes[0].start
             known = pages.setdefault(claim.ref, {})
-            # A long definition is also there as the whole sentence.
+            # A long definition is split into claims, and the sentence as a whole is one more.
             if start not in known or len(claim.text) > len(known[start].text):
                 known[start] = claim
     return {ref: [known[start] for start in sorted(known)] for ref, known in pages.items()}
 
 
 class Relevance:
-    """Tells what the sentences of a crawl have to do with its topic."""
+    """Decides which sentences of a crawl are about its topic."""
 
     def __init__(
         self, state: CrawlState, sentences: Mapping[EntryRef, Sequence[Claim]], languages: Mapping[str, str]
     ) -> None:
-        begun = state.started
-        self.topic = begun.topic if begun else ""
-        self.head = begun.head or begun.topic if begun else ""
-        self.aspect = begun.aspect if begun else ""
-        self.heads = frozenset(begun.heads & state.visited.keys()) if begun else frozenset()
+        start = state.started
+        self.topic = start.topic if start else ""
+        self.head = start.head or start.topic if start else ""
+        self.aspect = start.aspect if start else ""
+        self.heads = frozenset(start.heads & state.visited.keys()) if start else frozenset()
         self._crossing = frozenset(
-            seed.ref for seed in (begun.seeds if begun else ()) if not seed.is_head and seed.ref in state.visited
+            seed.ref for seed in (start.seeds if start else ()) if not seed.is_head and seed.ref in state.visited
         )
         """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States'."""
-        self._senses = frozenset(begun.senses) if begun else frozenset()
+        self._senses = frozenset(start.senses) if start else frozenset()
         self._languages = languages
         self._naming = frozenset(
             ref
@@ -83,7 +85,7 @@ class Relevance:
             or " " in _bare(self.head)
             or any(EntryRef(ref.book, offer.path) in self.heads for offer in step.offers)
         )
-        """Pages on which the name of the thing means the thing: those that link to its page, if it has one."""
+        """Pages on which the name of the subject means the subject: those that link to its page, if it has one."""
         self._sections = frozenset(
             (ref, headings)
             for ref in self._crossing & sentences.keys()
@@ -92,135 +94,134 @@ class Relevance:
                 ((claim.headings, claim.text) for claim in sentences[ref]),
             )
         )
-        """Sections of such pages that are about the thing."""
+        """Sections of such pages that are about the subject."""
         self._scores: dict[tuple[EntryRef, int], Score] = {}
         if self.aspect:
             for claims in sentences.values():
                 self._score_sentences(claims)
 
     def is_about(self, claim: Claim) -> bool:
-        """Whether a claim is about the thing: it is on its page, or names it."""
+        """Whether a claim is about the subject: it is on its page, or names it."""
         if claim.page_title in self._senses:
             return False
         return self.is_under_topic(claim) or (claim.ref in self._naming and self._is_named(claim.ref, claim.text))
 
     def is_under_topic(self, claim: Claim) -> bool:
-        """Whether a claim stands on a page about the thing, or below a heading or a title that names it.
+        """Whether a claim is on a page about the subject, or below a heading or a title that names it.
 
-        On a page about what else the topic names, its sentences that name the thing are as good.
+        On a page about what else the topic names, the sentences that name the subject count as well.
         """
         if claim.ref in self.heads:
             return True
-        if claim.page_title in self._senses:  # 'Mercury (planet)', where the element is meant
+        if claim.page_title in self._senses:  # 'Mercury (planet)' if the element is meant
             return False
-        is_meant = claim.ref in self._naming
-        if is_meant and self._is_named(claim.ref, claim.page_title, *claim.headings):
+        if claim.ref in self._naming and self._is_named(claim.ref, claim.page_title, *claim.headings):
             return True
         if (claim.ref, claim.headings) in self._sections:
             return True
         return claim.ref in self._crossing and self._is_named(claim.ref, claim.text)
 
     def names(self, claim: Claim) -> bool:
-        """Whether a claim of another page is about the thing, and says its name."""
+        """Whether a claim is about the subject and says its name."""
         return self.is_about(claim) and self._is_named(claim.ref, claim.text)
 
     def is_mainly_about(self, claim: Claim) -> bool:
-        """Whether a claim of another page is about the thing, and does not only mention it."""
+        """Whether a claim is about the subject, and does not only mention it."""
         return self.is_under_topic(claim) or (self.is_about(claim) and self._is_named(claim.ref, claim.subject))
 
     def _is_named(self, ref: EntryRef, *texts: str) -> bool:
-        """Whether any of some texts of a page names the thing."""
+        """Whether any of these texts of a page names the subject."""
         return any(map(_pattern(self.head, self._languages.get(ref.book, "eng")).search, texts))
 
     def aspect_score(self, claim: Claim) -> Score:
-        """How likely a claim is about the side that is asked for, in log-odds; nothing where all of it is asked for."""
+        """How likely a claim is about the aspect, in log-odds; an empty score if no aspect is asked for."""
         return self._scores.get((claim.ref, claim.quotes[0].start), Score())
 
-    def is_on_aspect(self, claim: Claim, more: float = 0.0) -> bool:
-        """Whether a claim is about what is asked for; `more` log-odds are wanted than usual."""
+    def is_on_aspect(self, claim: Claim, margin: float = 0.0) -> bool:
+        """Whether a claim is about what is asked for; `margin` is added to the usual threshold of log-odds."""
         if not self.is_about(claim):
             return False
         score = self._scores.get((claim.ref, claim.quotes[0].start))
-        least = LIKELY if claim.ref in self.heads else LIKELY_ELSEWHERE
-        return not self.aspect or (score is not None and score.total >= least + more)
+        threshold = LIKELY if claim.ref in self.heads else LIKELY_ELSEWHERE
+        return not self.aspect or (score is not None and score.total >= threshold + margin)
 
     def features(self, claims: Sequence[Claim]) -> dict[int, dict[str, float]]:
-        """What speaks for each sentence of a page that is about the thing, by its number: names of `weights`."""
+        """The features of the sentences of a page that are about the subject, by their numbers."""
         numbers = [number for number, claim in enumerate(claims) if self.is_about(claim)]
         if not numbers:
             return {}
         language = self._languages.get(claims[0].ref.book, "eng")
         words = AspectWords.of(self.aspect, language)
         stems = [stems_in(claim.text, language) for claim in claims]
-        asks = [words.naming_score(one) for one in stems]
-        says = [words.mention_count(one) for one in stems]
-        cues = [one + RELATED_CUE_WORTH * other for one, other in zip(asks, says, strict=True)]
+        naming = [words.naming_score(one) for one in stems]
+        mentions = [words.mention_count(one) for one in stems]
+        cues = [one + RELATED_CUE_WORTH * other for one, other in zip(naming, mentions, strict=True)]
         paths = [" ".join(claims[number].headings) or claims[number].page_title for number in numbers]
-        rows = static_embedder().embed([self.aspect, self.topic, *paths, *(claims[number].text for number in numbers)])
-        like_heading = similarity(rows[0], rows[2 : 2 + len(numbers)])
-        like_topic = similarity(rows[1], rows[2 + len(numbers) :])
+        texts = [claims[number].text for number in numbers]
+        vectors = static_embedder().embed([self.aspect, self.topic, *paths, *texts])
+        like_heading = similarity(vectors[0], vectors[2 : 2 + len(numbers)])
+        like_topic = similarity(vectors[1], vectors[2 + len(numbers) :])
         in_title = words.names(claims[0].page_title)
         found = {}
         for place, number in enumerate(numbers):
             claim = claims[number]
             is_below = float(self.is_under_topic(claim))
             near = range(max(0, number - NEIGHBOURS), min(len(claims), number + NEIGHBOURS + 1))
-            beside = [cues[one] for one in near if one != number and claims[one].headings == claim.headings]
+            nearby = [cues[one] for one in near if one != number and claims[one].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
             if words.lacks_required(around.union(*(stems[one] for one in near))):
-                continue  # 'South Africa' is asked for, and it is of India
+                continue  # 'in South Africa' is asked for, and it is about India
             found[number] = {
                 "below the topic's name": is_below,
                 "aspect in page title": is_below * in_title,
                 "aspect in heading": is_below * words.names_any(claim.headings),
-                "names the aspect": min(2.0, asks[number]),
-                "speaks of the aspect": float(says[number]),
+                "names the aspect": min(2.0, naming[number]),
+                "speaks of the aspect": float(mentions[number]),
                 "like the topic": float(like_topic[place]),
                 "heading like the aspect": is_below * float(like_heading[place]),
-                "neighbours on the aspect": sum(beside) / len(beside) if beside else 0.0,
+                "neighbours on the aspect": sum(nearby) / len(nearby) if nearby else 0.0,
                 "page about the topic": float(claim.ref in self.heads),
             }
         return found
 
     def _score_sentences(self, claims: Sequence[Claim]) -> None:
-        """Score the sentences of a page that are about the thing."""
-        worth = weights()["aspect"]
-        for number, signs in self.features(claims).items():
+        worth = feature_weights()["aspect"]
+        for number, features in self.features(claims).items():
             claim = claims[number]
             score = Score().plus("before anything is known", worth["before anything is known"])
-            self._scores[claim.ref, claim.quotes[0].start] = add_features(score, signs, worth)
+            self._scores[claim.ref, claim.quotes[0].start] = add_features(score, features, worth)
 
 
-def add_features(score: Score, signs: Mapping[str, float], worth: Mapping[str, float]) -> Score:
-    """The score with a line for each sign."""
-    for sign, value in signs.items():
-        score = score.plus(sign, round(worth[sign] * value, 2))
+def add_features(score: Score, features: Mapping[str, float], worth: Mapping[str, float]) -> Score:
+    """The score with a term for each feature."""
+    for name, value in features.items():
+        score = score.plus(name, round(worth[name] * value, 2))
     return score
 
 
-def usable_sentences(begun: StartStep | None, page: PageDoc) -> SentenceFilter:
-    """Which sentences of a page a brief may use though they are of no type.
+def usable_sentences(start: StartStep | None, page: PageDoc) -> SentenceFilter:
+    """Which sentences of a page a brief may use even if they have no claim type.
 
-    On the topic's own pages these are all; on others those of introductions, and those that name the topic. On a page
-    about what else the topic names, they are also those of sections that name the thing again and again.
+    On the topic's own pages these are all of them; on others those of leads, and those that name the topic. On a page
+    about what else the topic names, those of sections that keep naming the subject are added.
     """
-    name = _pattern(begun.head or begun.topic if begun else "", page.language)
-    is_own = begun is None or page.ref in begun.heads
+    name = _pattern(start.head or start.topic if start else "", page.language)
+    is_own = start is None or page.ref in start.heads
     if is_own or name.search(page.title):
         return all_sentences
     sections: frozenset[tuple[str, ...]] = frozenset()
-    if begun is not None and any(seed.ref == page.ref for seed in begun.seeds):
+    if start is not None and any(seed.ref == page.ref for seed in start.seeds):
         sections = sections_naming(name, ((page.headings(one.section), one.text) for one in sentences_of(page)))
     return lambda text, headings: not headings or headings in sections or any(map(name.search, (text, *headings)))
 
 
-MENTIONS, SHARE_NAMING = 3, 0.2
+MIN_MENTIONS, MIN_MENTION_SHARE = 3, 0.2
 
 
 def sections_naming(
     name: re.Pattern[str], sentences: Iterable[tuple[tuple[str, ...], str]]
 ) -> frozenset[tuple[str, ...]]:
-    """The sections, by their headings, of which so many sentences have a name that all of it is about that thing."""
+    """The sections, by their headings, that name something in so many sentences that they are about it."""
     counts: Counter[tuple[str, ...]] = Counter()
     naming: Counter[tuple[str, ...]] = Counter()
     for headings, text in sentences:
@@ -229,13 +230,13 @@ def sections_naming(
     return frozenset(
         headings
         for headings, count in counts.items()
-        if headings and naming[headings] >= MENTIONS and naming[headings] >= SHARE_NAMING * count
+        if headings and naming[headings] >= MIN_MENTIONS and naming[headings] >= MIN_MENTION_SHARE * count
     )
 
 
 @lru_cache(maxsize=64)
 def _pattern(name: str, language: str) -> re.Pattern[str]:
-    """A name in a text of a language, and in the plural: with capitals where it is a proper name of several words."""
+    """Finds a name in a text, also in the plural; a proper name of several words only with its capitals."""
     bare = _bare(name)
     last = bare.split()[-1] if bare.split() else ""
     is_proper = " " in bare and last[:1].isupper()
@@ -246,53 +247,53 @@ def _pattern(name: str, language: str) -> re.Pattern[str]:
 
 
 def _bare(name: str) -> str:
-    """A title without what tells it apart from others: 'Mercury' of 'Mercury (element)'."""
+    """A title without its qualifier: 'Mercury' of 'Mercury (element)'."""
     return QUALIFIER.sub("", name).strip() or name
 
 
 def centroid(rows: Vectors) -> Vectors:
-    """The direction of several vectors together."""
+    """The mean of several vectors, with length 1."""
     mean = rows.mean(axis=0)
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=rows.dtype)
 
 
-LONG, SHORT = 200, 60
-FEW = 20
-"""Of a page of which fewer sentences are known, nobody can tell which words are common on it."""
+LONG_CHARS, SHORT_CHARS = 200, 60
+FEW_SENTENCES = 20
+"""With fewer sentences of a page it is not clear which words are common on it, so it counts as if it had these."""
 
 
 def salience_scores(sentences: Sequence[Claim], language: str) -> list[Score]:
-    """The score of each sentence of one page, in their order."""
-    worth = weights()["salience"]
-    return [add_features(Score(), signs, worth) for signs in salience_features(sentences, language)]
+    """How salient each sentence of a page is, in their order."""
+    worth = feature_weights()["salience"]
+    return [add_features(Score(), features, worth) for features in salience_features(sentences, language)]
 
 
 def salience_features(sentences: Sequence[Claim], language: str) -> list[dict[str, float]]:
-    """What speaks for each sentence of one page: names of `weights`."""
+    """The features of each sentence of a page."""
     if not sentences:
         return []
     title = sentences[0].page_title
-    rows = static_embedder().embed([title, *(claim.text for claim in sentences)])
-    like_page = similarity(centroid(rows[1:]), rows[1:])
-    like_title = similarity(rows[0], rows[1:])
+    vectors = static_embedder().embed([title, *(claim.text for claim in sentences)])
+    like_page = similarity(centroid(vectors[1:]), vectors[1:])
+    like_title = similarity(vectors[0], vectors[1:])
     stems = [stems_in(claim.text, language) for claim in sentences]
     counts = Counter(stem for one in stems for stem in one)
-    of_title = stems_in(title, language)
+    title_stems = stems_in(title, language)
     seen: set[tuple[str, ...]] = set()
     found = []
     for number, claim in enumerate(sentences):
         own = stems[number]
-        common = sum(counts[stem] for stem in own) / len(own) / max(len(sentences), FEW) if own else 0.0
+        common = sum(counts[stem] for stem in own) / len(own) / max(len(sentences), FEW_SENTENCES) if own else 0.0
         found.append(
             {
                 "common words": common,
                 "like the page": float(like_page[number]),
                 "like the title": float(like_title[number]),
-                "names the title": len(own & of_title) / len(of_title) if of_title else 0.0,
+                "names the title": len(own & title_stems) / len(title_stems) if title_stems else 0.0,
                 "late": number / len(sentences),
                 "opens its section": float(claim.headings not in seen),
-                "long": max(0, len(claim.text) - LONG) / 100,
-                "short": float(len(claim.text) < SHORT),
+                "long": max(0, len(claim.text) - LONG_CHARS) / 100,
+                "short": float(len(claim.text) < SHORT_CHARS),
                 "dated": float(bool(claim.dates)),
                 "deep": float(len(claim.headings) > 1),
             }

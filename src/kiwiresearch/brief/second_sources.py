@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, folded_name, saying_of, stems_of
-from kiwiresearch.brief.relevance import add_features, static_embedder, weights
+from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.claims.conflicts.compare import compare
@@ -81,7 +81,7 @@ class SecondSources:
 
     def judge(self, claim: Claim, other: Claim, alike: float) -> SecondSource | None:
         """Whether another claim confirms a claim, or gives another date or number for the same fact."""
-        worth = weights()["second source"]
+        worth = feature_weights()["second source"]
         score = Score().plus("before anything is known", worth["before anything is known"])
         score = add_features(score, self.features(claim, other, alike), worth)
         if score.total < SAME_FACT:
@@ -94,7 +94,7 @@ class SecondSources:
         return SecondSource(other, score) if score.total >= CONFIRMS else None
 
     def features(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
-        """What speaks for another claim confirming a claim: names of `weights`."""
+        """What speaks for another claim confirming a claim: names of `feature_weights`."""
         mine, theirs = self._words(claim), self._words(other)
         title = stems_of(other.page_title, self._language(other.ref))
         common = self._sum(mine & theirs)
@@ -143,19 +143,19 @@ class SecondSources:
         return math.fsum(self._worth.get(stem, 0.0) for stem in stems)
 
 
-def with_second_sources(brief: Brief, claims: Sequence[Claim], scales: ClaimWeights) -> Brief:
+def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWeights) -> Brief:
     """The brief with the pages that confirm its sentences by meaning, and with those that give another value."""
     wanted = [brief.claims[one.claims[0]] for one in running_text(brief)]
-    found = dict(zip((one.id for one in wanted), SecondSources(claims, scales.language).find(wanted), strict=True))
+    found = dict(zip((one.id for one in wanted), SecondSources(claims, weights.language).find(wanted), strict=True))
     differing = [
-        _difference(one, second, scales) for one in wanted for second in found[one.id][:1] if second.difference
+        _difference(one, second, weights) for one in wanted for second in found[one.id][:1] if second.difference
     ]
     brief = replace(brief, disputes=(*_new_disputes(differing, brief.disputes), *brief.disputes))
     contradicted = contradicted_in(brief)
 
     def checked(statement: Statement) -> Statement:
         more = [second.claim for second in found[statement.claims[0]] if second.difference is None]
-        statement = _with_more(statement, more, brief, scales)
+        statement = _with_more(statement, more, brief, weights)
         return replace(statement, sureness="disputed") if statement.claims[0] in contradicted else statement
 
     return replace(
@@ -182,20 +182,20 @@ def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
     )
 
 
-def _difference(one: Claim, second: SecondSource, scales: ClaimWeights) -> Dispute:
+def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Dispute:
     """Two pages that give different values for one fact, side by side."""
     assert second.difference is not None
     views = tuple(
-        DisputeView("", statement_of(Assertion((scales.weigh_one(claim),), 1))) for claim in (one, second.claim)
+        DisputeView("", statement_of(Assertion((weights.weigh_one(claim),), 1))) for claim in (one, second.claim)
     )
     return Dispute(one.subject, views, Difference(second.difference.kind, second.difference.why))
 
 
-def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, scales: ClaimWeights) -> Statement:
+def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:
     """A statement that rests on more claims, each of a page that said nothing of it so far."""
-    counted = [scales.weigh_one(brief.claims[one]) for one in statement.claims]
+    counted = [weights.weigh_one(brief.claims[one]) for one in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
-    for weighed in map(scales.weigh_one, more):
+    for weighed in map(weights.weigh_one, more):
         if len(ids) >= MAX_CLAIMS or any(weighed.claim.ref == one.claim.ref for one in counted):
             continue
         pages += not any(is_same_source(weighed, one) for one in counted)

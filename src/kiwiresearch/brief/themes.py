@@ -1,4 +1,4 @@
-"""Parts of a brief by rule: definitions, timeline, mechanisms, actors, and what is left open."""
+"""The parts of a brief besides its prose: definitions, timeline, mechanisms, actors, and gaps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from kiwiresearch.brief.brief import Gap, StatementGroup, TimelineMoment
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
-from kiwiresearch.brief.outline import Outline
+from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.brief.support import Assertion, is_hedged, statement_of
 from kiwiresearch.claims.claim import Claim
@@ -22,63 +22,17 @@ from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.text.when import DateMention
 from kiwiresearch.zim.archive import EntryRef
 
-DATA = files("kiwiresearch.brief") / "data"
 MAX_CONCEPTS = 6
 MAX_MOMENTS = 20
 MAX_MECHANISMS = 5
 MAX_IN_GROUP = 3
 MAX_ACTORS = 10
-REPEATED = 0.45
-"""Statements with more words in common than this repeat each other."""
+MAX_WORD_OVERLAP = 0.45
+"""Statements with more words in common repeat each other."""
 MIN_SHARE = 0.3
-"""What has less than this share of the best one's weight is not about the topic."""
-
-
-def definitions(said: Sequence[Assertion], outline: Outline, scales: ClaimWeights) -> tuple[StatementGroup, ...]:
-    """What the terms mean that the brief uses, where a page that was read says so; the most used first."""
-    uses = _uses(outline)
-    first: dict[str, Assertion] = {}
-    for one in sorted(said, key=lambda one: (one.best.quotes[0].start, one.best.id)):
-        if _defines_its_page(one) and scales.is_opening(one.best):
-            first.setdefault(folded_name(one.best.page_title), one)
-    # Of a country, a person or what the text has defined, a later sentence is no definition either.
-    terms = {
-        name: one
-        for name, one in first.items()
-        if not _is_actor(one) and not PLACE.search(one.best.text) and not outline.is_used(one.best)
-    }
-    rows = [
-        (uses[name], one)
-        for name, one in terms.items()
-        if uses[name] and scales.page_weight(one.best.ref) >= NEAR_TOPIC
-    ]
-    rows.sort(key=lambda row: (-row[0], -scales.page_weight(row[1].best.ref), row[1].best.id))
-    return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_CONCEPTS])
-
-
-def _uses(outline: Outline) -> Counter[str]:
-    """How often the sentences used so far link to a page, by its title."""
-    return Counter(folded_name(name) for claim in outline.claims for name in claim.names)
-
-
-def _defines_its_page(said: Assertion) -> bool:
-    """Whether a claim stands in the introduction of the page about its subject, and says what that is."""
-    claim = said.best
-    title = re.sub(r"\s*\([^()]*\)\s*$", "", claim.page_title)
-    if (
-        claim.section
-        or claim.type != "definition"
-        or folded_name(claim.subject) not in (folded_name(title), folded_name(claim.page_title))
-    ):
-        return False
-    if folded_name(title) not in folded_name(claim.text) and claim.put_in != "title":
-        return False
-    # Where there are no rules for a language, only first sentences are claims.
-    return DEFINES.search(claim.text) is not None or not has_claim_tables(said.claims[0].language)
-
-
-NEAR_TOPIC = 0.25
-"""A page with less than this share of the best one's weight has little to do with the topic."""
+"""A claim with less than this share of the best one's points is left out."""
+MIN_DEFINED_WEIGHT = 0.25
+"""A page with less than this share of the best one's weight has too little to do with the topic to define its terms."""
 PLACE = re.compile(
     r"\b(?:is|are|was) (?:an?|the|one of)\b(?: [\w’'-]+){0,6}? (?:country|continents?|capital|city|state|republic|"
     r"nation|province|governorate|monarchy|democracy|region|peninsula|town|village|island|islands|river|lake|mountain|"
@@ -88,79 +42,8 @@ DEFINES = re.compile(
     r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|defined|used)\b(?! (?:current|few|following|founding|member))"
     r"|\brefers? to\b|\bmeans\b|\bconsists? of\b"
 )
-
-
-def timeline(said: Sequence[Assertion], scales: ClaimWeights, *, most: int = MAX_MOMENTS) -> tuple[TimelineMoment, ...]:
-    """What happened when, in the order of time."""
-    dated = [
-        one
-        for one in said
-        if one.best.dates
-        and "timeline" in (one.best.type, *one.best.also)
-        and not one.best.depends_on
-        and scales.is_mainly_about(one.claims[0])
-        and scales.names_topic(one.best)
-        and not language_words(scales.language(one.best.ref)).is_minor(one.best.section)
-        and _main_date(one.best) is not None
-    ]
-    if not dated:
-        return ()
-    least = MIN_SHARE * dated[0].points
-    chosen: list[Assertion] = []
-    for one in dated:
-        if len(chosen) == most or one.points < least:
-            break
-        if not any(jaccard(one.stems, other.stems) > REPEATED for other in chosen):
-            chosen.append(one)
-    return in_time_order([_moment(one) for one in chosen])
-
-
-def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ...]:
-    """Moments in the order of time."""
-    return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
-
-
-def begins_with_date(said: Assertion) -> bool:
-    """Whether a sentence opens with its date: 'In 1772', 'On 5 May 1821'."""
-    date = _main_date(said.best)
-    return date is not None and date.start <= LATEST_DATE_START
-
-
-LATEST_DATE_START = 8
-
-
-def _moment(one: Assertion) -> TimelineMoment:
-    date = _main_date(one.best) or one.best.dates[0]
-    words = worded_dates(one.best.text, date)[-1]
-    return TimelineMoment(words, date.when.earliest, date.when.latest, statement_of(one))
-
-
-def worded_dates(text: str, date: DateMention) -> tuple[str, ...]:
-    """A date in the words of its sentence; what happened 'not until 1820' happened in 1820."""
-    words = text[date.start : date.end]
-    told = [words[:1].upper() + words[1:]]
-    if text[: date.start].endswith("not ") and words.startswith("until "):
-        told.append(words.removeprefix("until "))
-    return tuple(told)
-
-
-def _main_date(claim: Claim) -> DateMention | None:
-    """The date a claim turns on: one at its start, else the first that is not said in brackets or beside the point.
-
-    None where the sentence begins with a day whose year is not told: then its date is of something else.
-    """
-    if DAY_ONLY.match(claim.text):
-        return None
-    main = [date for date in claim.dates if not _in_brackets(claim.text, date.start)]
-    beside = [
-        date
-        for date in main
-        if not SECONDARY_DATE.search(claim.text[max(date.start - SECONDARY_DATE_CHARS, 0) : date.start])
-    ]
-    exact = [date for date in beside or main if date.when.precision not in ("millennium", "age")]
-    return next(iter(exact or beside or main), None)
-
-
+MAX_OPENING_DATE_START = 8
+"""A sentence opens with its date if that starts within this many characters: 'In 1772', 'On 5 May 1821'."""
 DAY_ONLY = re.compile(r"(?:On|In|By) (?:the )?(?:\d{1,2} )?[A-Z][a-z]+(?: \d{1,2})?,? (?!\d{3,4}\b|of \d)(?=[a-z])")
 SECONDARY_DATE = re.compile(
     r"\b(?:although|though|who|whom|founded|until|born|died|since|before|after)\b[^,;]*$", re.IGNORECASE
@@ -168,23 +51,130 @@ SECONDARY_DATE = re.compile(
 SECONDARY_DATE_CHARS = 40
 
 
-def _in_brackets(text: str, at: int) -> bool:
-    return text.count("(", 0, at) > text.count(")", 0, at)
+def definitions(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+    """Definitions of the terms that the brief uses, from the pages about them; the most used first."""
+    uses = _uses(used)
+    first: dict[str, Assertion] = {}
+    for one in sorted(assertions, key=lambda one: (one.best.quotes[0].start, one.best.id)):
+        if _defines_its_page(one) and weights.is_opening(one.best):
+            first.setdefault(folded_name(one.best.page_title), one)
+    # Filtered only now: if the first sentence is left out, a later one of its page is not a definition either.
+    terms = {
+        name: one
+        for name, one in first.items()
+        if not _is_actor(one) and not PLACE.search(one.best.text) and one.best not in used
+    }
+    rows = [
+        (uses[name], one)
+        for name, one in terms.items()
+        if uses[name] and weights.page_weight(one.best.ref) >= MIN_DEFINED_WEIGHT
+    ]
+    rows.sort(key=lambda row: (-row[0], -weights.page_weight(row[1].best.ref), row[1].best.id))
+    return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_CONCEPTS])
 
 
-def mechanisms(said: Sequence[Assertion], scales: ClaimWeights) -> tuple[StatementGroup, ...]:
-    """Explanations that the running text leaves out, by the headings of their pages."""
+def _uses(used: UsedClaims) -> Counter[str]:
+    """How often the sentences used so far link to each page, by its title."""
+    return Counter(folded_name(name) for claim in used.claims for name in claim.names)
+
+
+def _defines_its_page(assertion: Assertion) -> bool:
+    """Whether a claim is from the lead of the page about its subject, and says what that is."""
+    claim = assertion.best
+    title = re.sub(r"\s*\([^()]*\)\s*$", "", claim.page_title)
+    if (
+        claim.section
+        or claim.type != "definition"
+        or folded_name(claim.subject) not in (folded_name(title), folded_name(claim.page_title))
+    ):
+        return False
+    if folded_name(title) not in folded_name(claim.text) and claim.put_in != "title":
+        return False
+    # If there are no rules for a language, only first sentences are claims.
+    return DEFINES.search(claim.text) is not None or not has_claim_tables(assertion.claims[0].language)
+
+
+def timeline(
+    assertions: Sequence[Assertion], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
+) -> tuple[TimelineMoment, ...]:
+    """What happened when, in chronological order."""
+    dated = [
+        one
+        for one in assertions
+        if one.best.dates
+        and "timeline" in (one.best.type, *one.best.also)
+        and not one.best.depends_on
+        and weights.is_mainly_about(one.claims[0])
+        and weights.names_topic(one.best)
+        and not language_words(weights.language(one.best.ref)).is_minor(one.best.section)
+        and _main_date(one.best) is not None
+    ]
+    chosen: list[Assertion] = []
+    for one in dated:
+        if len(chosen) == max_moments or one.points < MIN_SHARE * dated[0].points:
+            break
+        if not _repeats_any(one, chosen):
+            chosen.append(one)
+    return in_time_order([_moment(one) for one in chosen])
+
+
+def _repeats_any(assertion: Assertion, others: Sequence[Assertion]) -> bool:
+    return any(jaccard(assertion.stems, other.stems) > MAX_WORD_OVERLAP for other in others)
+
+
+def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ...]:
+    return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
+
+
+def begins_with_date(assertion: Assertion) -> bool:
+    date = _main_date(assertion.best)
+    return date is not None and date.start <= MAX_OPENING_DATE_START
+
+
+def _moment(assertion: Assertion) -> TimelineMoment:
+    claim = assertion.best
+    date = _main_date(claim) or claim.dates[0]
+    words = worded_dates(claim.text, date)[-1]
+    return TimelineMoment(words, date.when.earliest, date.when.latest, statement_of(assertion))
+
+
+def worded_dates(text: str, date: DateMention) -> tuple[str, ...]:
+    """A date in the words of its sentence, and once more without 'until' if the sentence says 'not until 1820'."""
+    words = text[date.start : date.end]
+    found = [words[:1].upper() + words[1:]]
+    if text[: date.start].endswith("not ") and words.startswith("until "):
+        found.append(words.removeprefix("until "))
+    return tuple(found)
+
+
+def _main_date(claim: Claim) -> DateMention | None:
+    """The most important date of a claim: the first that is neither in brackets nor in a subordinate clause.
+
+    None if the sentence opens with a day without a year: then its dates are those of something else.
+    """
+    if DAY_ONLY.match(claim.text):
+        return None
+    text = claim.text
+    # As many brackets must be closed as were opened before it.
+    main = [date for date in claim.dates if text.count("(", 0, date.start) <= text.count(")", 0, date.start)]
+    primary = [
+        date for date in main if not SECONDARY_DATE.search(text[max(date.start - SECONDARY_DATE_CHARS, 0) : date.start])
+    ]
+    exact = [date for date in primary or main if date.when.precision not in ("millennium", "age")]
+    return next(iter(exact or primary or main), None)
+
+
+def mechanisms(assertions: Sequence[Assertion], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+    """Explanations that the prose leaves out, by the headings of their pages."""
     causal = [
         one
-        for one in said
-        if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and scales.is_about(one.claims[0])
+        for one in assertions
+        if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and weights.is_about(one.claims[0])
     ]
     groups: dict[str, list[Assertion]] = {}
     kept: list[Assertion] = []
     for one in causal:
-        if one.points < MIN_SHARE * causal[0].points or any(
-            jaccard(one.stems, other.stems) > REPEATED for other in kept
-        ):
+        if one.points < MIN_SHARE * causal[0].points or _repeats_any(one, kept):
             continue
         heading = one.best.section or one.best.page_title
         if len(groups.get(heading, ())) < MAX_IN_GROUP and (heading in groups or len(groups) < MAX_MECHANISMS):
@@ -193,36 +183,32 @@ def mechanisms(said: Sequence[Assertion], scales: ClaimWeights) -> tuple[Stateme
     return tuple(StatementGroup(heading, tuple(map(statement_of, members))) for heading, members in groups.items())
 
 
-def actors(said: Sequence[Assertion], outline: Outline, scales: ClaimWeights) -> tuple[StatementGroup, ...]:
-    """People, peoples and bodies that the brief speaks of, the most named first, and who they were."""
-    uses = _uses(outline)
-    found: dict[str, tuple[int, Assertion]] = {}
-    for one in said:
+def actors(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+    """People, peoples and organisations that the brief mentions, the most frequent first, and who they were."""
+    uses = _uses(used)
+    found: dict[str, Assertion] = {}
+    for one in assertions:
         name = folded_name(one.best.page_title)
-        if uses[name] and _is_actor(one) and name not in found and not outline.is_used(one.best):
-            found[name] = (uses[name], one)
-    rows = sorted(found.values(), key=lambda row: (-row[0], -scales.page_weight(row[1].best.ref), row[1].best.id))
+        if uses[name] and _is_actor(one) and name not in found and one.best not in used:
+            found[name] = one
+    rows = sorted(found.items(), key=lambda row: (-uses[row[0]], -weights.page_weight(row[1].best.ref), row[1].best.id))
     return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_ACTORS])
 
 
-def _is_actor(said: Assertion) -> bool:
-    claim = said.best
-    if not _defines_its_page(said):
+def _is_actor(assertion: Assertion) -> bool:
+    """Whether a definition says that its subject is a person, a people or an organisation."""
+    if not _defines_its_page(assertion):
         return False
-    after = re.split(r"\b(?:is|was|were|are)\b", claim.text, maxsplit=1)
-    what = re.split(r",|;|\(|\b(?:of|in|from|that|which|who|whose|on|at|for|to|by|with)\b", after[-1], maxsplit=1)[0]
+    after_verb = re.split(r"\b(?:is|was|were|are)\b", assertion.best.text, maxsplit=1)[-1]
+    what = re.split(r",|;|\(|\b(?:of|in|from|that|which|who|whose|on|at|for|to|by|with)\b", after_verb, maxsplit=1)[0]
     words = re.findall(r"[a-z]+", what.lower())
     return bool(words) and words[-1] in _actor_words("eng")
 
 
 @cache
 def _actor_words(language: str) -> frozenset[str]:
-    return frozenset(" ".join(_table(language)["actors"]).split())
-
-
-@cache
-def _table(language: str) -> dict[str, list[str]]:
-    return tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads((files("kiwiresearch.brief") / "data" / f"{language}.toml").read_text(encoding="utf-8"))
+    return frozenset(" ".join(table["actors"]).split())
 
 
 FEW_CLAIMS = 2
@@ -232,29 +218,29 @@ MAX_OPEN = 6
 MAX_MISSING = 6
 CENTRAL_LINKS = 4
 """A page that this many of the pages read link to is central."""
-MIN_PAGE_WEIGHT = 0.35
-"""A page with less than this share of the best one's weight is beside the topic."""
+MIN_CENTRAL_WEIGHT = 0.35
+"""A page with less than this share of the best one's weight is not central, however many link to it."""
 
 
 def gaps(
     origin: BriefOrigin,
-    said: Sequence[Assertion],
+    assertions: Sequence[Assertion],
     claims: Sequence[Claim],
-    outline: Outline,
-    scales: ClaimWeights,
+    used: UsedClaims,
+    weights: ClaimWeights,
     missing: Mapping[str, int],
 ) -> tuple[Gap, ...]:
-    """All that was seen to be open; `missing` has the pages that were linked to and are not in the book."""
+    """What the pages leave open; `missing` counts the links to pages that are not in the book."""
     return (
-        *_introductions(origin),
-        *_open(said, outline, scales),
-        *_concepts(origin, claims, scales),
-        *_hedged(said, scales),
+        *_lead_only_gaps(origin),
+        *_open_questions(assertions, used, weights),
+        *_concepts(origin, claims, weights),
+        *_hedged(assertions, weights),
         *_missing(missing, origin),
     )
 
 
-def _introductions(origin: BriefOrigin) -> Iterator[Gap]:
+def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
     for book in origin.books:
         if book.lead_only:
             text = (
@@ -264,36 +250,36 @@ def _introductions(origin: BriefOrigin) -> Iterator[Gap]:
             yield Gap("introductions only", Message(text, "gap.introductions", book=book.title))
 
 
-def _open(said: Sequence[Assertion], outline: Outline, scales: ClaimWeights) -> Iterator[Gap]:
-    """Sentences about the topic that say that something is not known, and that the brief has not told yet."""
-    told: list[Assertion] = []
-    for one in said:
+def _open_questions(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
+    """Sentences about the topic which say that something is not known, and which the brief has not used yet."""
+    found: list[Assertion] = []
+    for one in assertions:
         claim = one.best
-        if len(told) == MAX_OPEN:
+        if len(found) == MAX_OPEN:
             break
-        if claim.is_row or claim.depends_on or outline.is_used(claim) or not scales.is_about(one.claims[0]):
+        if claim.is_row or claim.depends_on or claim in used or not weights.is_about(one.claims[0]):
             continue
-        is_open = language_words(scales.language(claim.ref)).open_questions.search(claim.text) is not None
-        if is_open and not any(jaccard(one.stems, other.stems) > REPEATED for other in told):
-            told.append(one)
-    for one in told:
+        is_open = language_words(weights.language(claim.ref)).open_questions.search(claim.text) is not None
+        if is_open and not _repeats_any(one, found):
+            found.append(one)
+    for one in found:
         yield Gap("open", Message(one.best.text), (one.best.id,))
 
 
-def _concepts(origin: BriefOrigin, claims: Sequence[Claim], scales: ClaimWeights) -> Iterator[Gap]:
-    """Pages that matter and that many others link to, of which next to nothing is claimed."""
+def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
+    """Central pages about which hardly anything is claimed."""
     visited = origin.state.visited
     linked = Counter(
         EntryRef(ref.book, path) for ref, step in visited.items() for path in {offer.path for offer in step.offers}
     )
-    of_page = Counter(claim.ref for claim in claims)
+    claim_counts = Counter(claim.ref for claim in claims)
     subjects = Counter(folded_name(claim.subject) for claim in claims)
     rows = [
         (linked[ref], step.title)
         for ref, step in visited.items()
         if linked[ref] >= CENTRAL_LINKS
-        and scales.page_weight(ref) >= MIN_PAGE_WEIGHT
-        and of_page[ref] <= FEW_CLAIMS
+        and weights.page_weight(ref) >= MIN_CENTRAL_WEIGHT
+        and claim_counts[ref] <= FEW_CLAIMS
         and subjects[folded_name(step.title)] <= FEW_CLAIMS
     ]
     for count, title in sorted(rows, key=lambda row: (-row[0], row[1]))[:MAX_CENTRAL]:
@@ -301,23 +287,23 @@ def _concepts(origin: BriefOrigin, claims: Sequence[Claim], scales: ClaimWeights
         yield Gap("concept", Message(text, "gap.concept", n=count, title=title))
 
 
-def _hedged(said: Sequence[Assertion], scales: ClaimWeights) -> Iterator[Gap]:
-    """Pages that hedge much of what they say, and give few references."""
+def _hedged(assertions: Sequence[Assertion], weights: ClaimWeights) -> Iterator[Gap]:
+    """Pages about the topic that hedge much of what they say, without references."""
     hedged: dict[str, list[Claim]] = defaultdict(list)
-    if not any(one.best.signals.page_references for one in said):
-        return  # the book was made without references: that none are there says nothing
-    for one in said:
+    if not any(one.best.signals.page_references for one in assertions):
+        return  # the book has no references at all, so their absence says nothing
+    for one in assertions:
         for weighed in one.claims:
             claim = weighed.claim
             if (
                 is_hedged(claim)
-                and scales.is_on_topic_page(claim)
+                and claim.ref in weights.topic_pages
                 and not claim.signals.references
                 and claim.signals.section_references == 0
             ):
                 hedged[claim.page_title].append(claim)
     rows = [
-        (scales.page_weight(claims[0].ref) * len(claims), title, claims)
+        (weights.page_weight(claims[0].ref) * len(claims), title, claims)
         for title, claims in hedged.items()
         if len(claims) > 1
     ]

@@ -1,1 +1,1 @@
-"""How pages are gathered: from a topic to a corpus, with a reason for every page."""
+"""From a topic to a corpus of pages, with a reason for each."""

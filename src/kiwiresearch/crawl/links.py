@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kiwiresearch.crawl.frontier import crawl_points
+from kiwiresearch.crawl.score import LINKS, POINTS
 from kiwiresearch.crawl.settings import LinkFilters
 from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.crawl.topic import TopicPlaces
@@ -18,7 +18,7 @@ from kiwiresearch.text.languages import language_words
 from kiwiresearch.zim.policy import hidden_at
 
 OUTSIDE: frozenset[LinkPlace] = frozenset({"navigation", "hidden", "references", "note", "categories"})
-"""Links that stand outside of what a page says."""
+"""Links outside the text proper."""
 
 NAMESPACES = frozenset(
     " ".join(
@@ -35,7 +35,7 @@ NAMESPACES = frozenset(
         )
     ).split()
 )
-"""Names before a colon that tell what is no article, in the languages of the largest books."""
+"""Prefixes, before a colon, of pages that are not articles, in the languages of the largest books."""
 
 YEAR = re.compile(
     r"(?:ad\s*)?\d{1,4}s?(?:\s*(?:ad|bc|bce|ce|b\.c\.|a\.d\.))?(?:\s*\(year\))?"
@@ -45,12 +45,12 @@ YEAR = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
-    """Tells why a link is refused."""
+    """Decides which links are refused, and why."""
 
     settings: LinkFilters
     language: str = "eng"
     timeline: bool = False
-    """The topic asks for a timeline, so years may stay."""
+    """The topic asks for a timeline, so pages about years are allowed."""
     main_page: str = ""
     excluded: tuple[str, ...] = field(init=False)
 
@@ -62,11 +62,11 @@ class LinkFilter:
         object.__setattr__(self, "excluded", tuple(word.casefold() for word in self.settings.exclude if word.strip()))
 
     def place_refusal(self, place: LinkPlace) -> str:
-        """Why a link is refused for where it stands; empty if it is not."""
+        """Why a link is refused because of its place on the page, or ""."""
         return "outside the text" if self.settings.outside_text and place in OUTSIDE else ""
 
     def refusal(self, path: str, title: str) -> str:
-        """Why a page is refused for what it is called; empty if it is not."""
+        """Why a page is refused because of its path or title, or ""."""
         folded = title.casefold()
         if path == self.main_page:
             return "start page"
@@ -98,43 +98,43 @@ def asks_for_timeline(topic: str, language: str) -> bool:
     return bool(is_time) or not language_words(language).timeline.isdisjoint(re.findall(r"\w+", folded))
 
 
-SENTENCE = 200
-"""Of a longer sentence, the part around the link is kept."""
+MAX_SENTENCE_CHARS = 200
+"""A longer sentence is cut around the link."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageLinks:
-    """The pages a page links to, and which links were refused for what reason."""
+    """The pages a page links to, and how many links were refused for each reason."""
 
     offers: tuple[LinkOffer, ...]
     refused: tuple[tuple[str, int], ...]
     targets: int
-    """Pages it links to and that may be followed."""
+    """How many pages it links to that may be followed."""
 
 
 def links_of(
     page: PageDoc,
     book: OpenBook,
     places: TopicPlaces,
-    judge: LinkFilter,
+    link_filter: LinkFilter,
     *,
     first_sections: int,
-    interest: Sequence[float],
+    section_weights: Sequence[float],
     self_links: bool = True,
 ) -> PageLinks:
-    """Gather a page's links by where they lead; redirects are followed. A link counts by its section's `interest`."""
+    """A page's links, grouped by the page they lead to through redirects."""
     refused: Counter[str] = Counter()
     groups: dict[str, list[Link]] = {}
-    known: dict[str, str | None] = {}
-    reasons = [judge.place_refusal(link.place) or _too_late(link, first_sections) for link in page.links]
+    resolved: dict[str, str | None] = {}
+    reasons = [link_filter.place_refusal(link.place) or _too_late(link, first_sections) for link in page.links]
     book.prefetch_targets(link.target for link, why in zip(page.links, reasons, strict=True) if not why)
     for link, why in zip(page.links, reasons, strict=True):
         if why:
             refused[why] += 1
             continue
-        if link.target not in known:
-            known[link.target] = book.resolve(link.target)
-        path = known[link.target]
+        if link.target not in resolved:
+            resolved[link.target] = book.resolve(link.target)
+        path = resolved[link.target]
         if path is None:
             is_hidden = hidden_at(book.archive, link.target) is not None
             refused["hidden by policy" if is_hidden else "not in the book"] += 1
@@ -146,28 +146,27 @@ def links_of(
     book.prefetch_titles(groups)
     for path, links in groups.items():
         title = book.title(path)
-        why = judge.refusal(path, title)
+        why = link_filter.refusal(path, title)
         if why:
             refused[why] += len(links)
         else:
-            offers.append(_offer(page, path, title, links, places, interest))
+            offers.append(_offer(page, path, title, links, places, section_weights))
     return PageLinks(tuple(offers), tuple(sorted(refused.items())), len(offers))
 
 
 def ranked_offers(
-    offers: Iterable[LinkOffer], most: int, known_worth: Callable[[LinkOffer], float | None]
+    offers: Iterable[LinkOffer], max_new: int, known_points: Callable[[LinkOffer], float | None]
 ) -> Iterator[LinkOffer]:
-    """The offers, best first, of which so many are new candidates.
+    """The offers, best first; at most `max_new` become new candidates.
 
-    `known_worth` is what already speaks for a page, None for one that was never
-    met: those that are candidates already need no place.
+    `known_points` gives the points of a page the crawl knows already, None for
+    any other: pages that are candidates already do not use up the limit.
     """
-    worths = [(offer, known_worth(offer)) for offer in offers]
-    worths.sort(key=lambda row: (-(100 * row[0].worth + (row[1] or 0.0)), row[0].path))
-    left = most
-    for offer, worth in worths:
-        is_new = worth is None and left > 0
-        left -= is_new
+    rows = [(offer, known_points(offer)) for offer in offers]
+    rows.sort(key=lambda row: (-(100 * row[0].worth + (row[1] or 0.0)), row[0].path))
+    for offer, points in rows:
+        is_new = points is None and max_new > 0
+        max_new -= is_new
         yield offer._replace(is_new=is_new)
 
 
@@ -177,22 +176,21 @@ def _too_late(link: Link, first_sections: int) -> str:
 
 
 def _offer(
-    page: PageDoc, path: str, title: str, links: list[Link], places: TopicPlaces, interest: Sequence[float]
+    page: PageDoc, path: str, title: str, links: list[Link], places: TopicPlaces, section_weights: Sequence[float]
 ) -> LinkOffer:
-    context = crawl_points()["link_context"]
-    by_place = crawl_points()["place"]
+    by_place = POINTS["place"]
     best = max(links, key=lambda link: (by_place[link.place], -link.start))
-    said = {link: places.between(link.sentence_start, link.sentence_end) for link in links if link.in_text}
-    beside = max(said.values(), default=0.0)
-    shown = max(said, key=lambda link: (said[link], by_place[link.place], -link.start)) if said else best
-    worth = by_place[best.place] * max(interest[link.section] for link in links)
-    worth *= (1 + context["repeated"] * math.log(len(links))) * (1 + context["beside_topic"] * beside)
+    contexts = {link: places.between(link.sentence_start, link.sentence_end) for link in links if link.in_text}
+    context = max(contexts.values(), default=0.0)
+    shown = max(contexts, key=lambda link: (contexts[link], by_place[link.place], -link.start)) if contexts else best
+    worth = by_place[best.place] * max(section_weights[link.section] for link in links)
+    worth *= (1 + LINKS["repeated"] * math.log(len(links))) * (1 + LINKS["beside_topic"] * context)
     return LinkOffer(
         path=path,
         title=title,
         worth=round(worth, 4),
         times=len(links),
-        context=round(beside, 4),
+        context=round(context, 4),
         place=shown.place,
         section=page.sections[shown.section].heading,
         anchor=shown.text,
@@ -202,17 +200,17 @@ def _offer(
 
 
 def _sentence(page: PageDoc, link: Link) -> str:
-    """The sentence around a link, in one line; of a long one, what stands around the link."""
+    """The sentence around a link, in one line; a long one is cut around the link, between words."""
     if not link.in_text:
         return ""
     start, end = link.sentence_start, link.sentence_end
-    if end - start <= SENTENCE:
+    if end - start <= MAX_SENTENCE_CHARS:
         return " ".join(page.text[start:end].split())
-    first = max(start, link.start - SENTENCE // 2)
-    last = min(end, first + SENTENCE)
+    first = max(start, link.start - MAX_SENTENCE_CHARS // 2)
+    last = min(end, first + MAX_SENTENCE_CHARS)
     cut = " ".join(page.text[first:last].split())
     before = "… " if first > start else ""
-    behind = " …" if last < end else ""
+    after = " …" if last < end else ""
     inner = cut.partition(" ")[2] if before and " " in cut else cut
-    inner = inner.rpartition(" ")[0] if behind and " " in inner else inner
-    return f"{before}{inner}{behind}"
+    inner = inner.rpartition(" ")[0] if after and " " in inner else inner
+    return f"{before}{inner}{after}"

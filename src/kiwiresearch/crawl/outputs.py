@@ -1,4 +1,4 @@
-"""What a crawl writes: the graph of its pages, and its log for people."""
+"""The outputs of a crawl: the graph of its pages, and its log for people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kiwiresearch.zim.archive import EntryRef
 
 
 def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[str, Any]:
-    """Visited pages, as many of the best that were left, and all links from visited pages to either."""
+    """Visited pages, as many of the best candidates left, and all links from visited pages to either."""
     left = state.frontier.in_order()[: state.settings.max_pages]
     nodes = [_visited_node(order, step) for order, step in enumerate(state.visited.values(), start=1)]
     nodes += [_unvisited_node(state, candidate, url_of(candidate.ref)) for candidate in left]
@@ -37,7 +37,7 @@ def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[st
 
 
 def graph_text(graph: dict[str, Any]) -> str:
-    """The graph as JSON, a node or an edge on each line, so that people and `diff` can read it."""
+    """The graph as JSON, one node or edge per line, so that people and `diff` can read it."""
     nodes = ",\n".join(map(canonical_json, graph["nodes"]))
     edges = ",\n".join(map(canonical_json, graph["edges"]))
     return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph["topic"])}}}\n'
@@ -67,7 +67,7 @@ def _visited_node(order: int, step: VisitStep) -> dict[str, Any]:
 
 
 def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> dict[str, Any]:
-    score = state.score(candidate)
+    score = state.scoring.score(candidate)
     return {
         "ref": str(candidate.ref),
         "page_id": page_id(candidate.title),
@@ -79,10 +79,10 @@ def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> d
         "order": None,
         "depth": candidate.depth,
         "priority_score": score.total,
-        "relevance": state.relevance(candidate),
+        "relevance": state.scoring.relevance(candidate),
         "lines": score_lines_record(score.lines),
         **message_fields("reason", candidate.reason()),
-        "cluster": state.branch_of(candidate),
+        "cluster": state.scoring.branch_of(candidate),
     }
 
 
@@ -105,32 +105,30 @@ def _edges(step: VisitStep, ids: dict[str, str]) -> Iterator[dict[str, Any]]:
 
 
 def link_weight(offer: LinkOffer) -> float:
-    """How often the page links there, and how much of the topic the words around the link speak of."""
+    """How often the page links there, plus how much of the topic's words the sentence around the link has."""
     return round(offer.times + offer.context, 4)
 
 
-LEFT = 20
-"""Of the candidates that were left, so many are told one by one."""
-
-MISSED = 10
+MAX_LEFT_LISTED = 20
+MAX_DROPPED_LISTED = 10
 
 
 def crawl_log(state: CrawlState, books: Mapping[str, str]) -> Iterator[str]:
     """The lines of run.log; `books` are the titles of the books by their UUIDs."""
-    begun = state.started
-    if begun is None:
+    start = state.started
+    if start is None:
         return
-    yield f"# {begun.topic}"
+    yield f"# {start.topic}"
     yield ""
     yield "## Settings"
     yield from settings_lines(state.settings)
     yield ""
     yield "## Where it began"
-    if begun.head:
-        yield f"Understood as: {' › '.join(part for part in (begun.head, begun.aspect) if part)}"
-    if begun.senses:
-        yield f"Other senses of the name, left aside: {', '.join(begun.senses)}"
-    yield from _beginning(begun, books)
+    if start.head:
+        yield f"Understood as: {' › '.join(part for part in (start.head, start.aspect) if part)}"
+    if start.senses:
+        yield f"Other senses of the name, left aside: {', '.join(start.senses)}"
+    yield from _beginning(start, books)
     yield ""
     yield "## Page by page"
     yield from _pages(state, several_books=len(books) > 1, books=books)
@@ -139,11 +137,11 @@ def crawl_log(state: CrawlState, books: Mapping[str, str]) -> Iterator[str]:
     yield from _left(state)
     yield ""
     yield "## Search statement"
-    yield from _statement(state, begun, books)
+    yield from _statement(state, start, books)
 
 
 def settings_lines(settings: CrawlSettings) -> Iterator[str]:
-    """All that was set, one line a group."""
+    """The settings, one line for each group."""
     filters, weights = settings.filters, settings.weights
     yield (
         f"strategy {settings.strategy}, max_pages {settings.max_pages}, max_depth {settings.max_depth}, "
@@ -163,14 +161,14 @@ def settings_lines(settings: CrawlSettings) -> Iterator[str]:
     )
 
 
-def _beginning(begun: StartStep, books: Mapping[str, str]) -> Iterator[str]:
-    for searched in begun.searched:
+def _beginning(start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
+    for searched in start.searched:
         yield _searched(searched, books)
-    for seed in begun.seeds:
+    for seed in start.seeds:
         yield f"Seed: {_in_book(seed, books)}, {points_text(seed.score)} points: {seed.why}."
-    for other in begun.passed:
+    for other in start.passed:
         yield f"Passed over: {_in_book(other, books)}, {points_text(other.score)} points: {other.why}."
-    if begun.timeline:
+    if start.timeline:
         yield "The topic asks for a timeline, so pages of years may be taken."
 
 
@@ -226,12 +224,12 @@ def score_words(lines: Sequence[ScoreLine]) -> str:
 
 def _left(state: CrawlState) -> Iterator[str]:
     left = state.frontier.in_order()
-    for candidate in left[:LEFT]:
-        score = state.score(candidate)
+    for candidate in left[:MAX_LEFT_LISTED]:
+        score = state.scoring.score(candidate)
         points, words = points_text(score.total), score_words(score.lines)
         yield f"{candidate.title!r}, depth {candidate.depth}, {points} points: {words}"
-    if len(left) > LEFT:
-        yield f"And {count_of(len(left) - LEFT, 'more candidate')} with fewer points."
+    if len(left) > MAX_LEFT_LISTED:
+        yield f"And {count_of(len(left) - MAX_LEFT_LISTED, 'more candidate')} with fewer points."
     if not left:
         yield "No candidate was left."
     refused = refusals(state)
@@ -240,7 +238,7 @@ def _left(state: CrawlState) -> Iterator[str]:
 
 
 def refusals(state: CrawlState) -> list[tuple[str, int]]:
-    """Why links were refused in the whole crawl, the most frequent reason first."""
+    """Why links were refused, the most frequent reason first."""
     counts: Counter[str] = Counter()
     for step in state.steps:
         if isinstance(step, VisitStep | LookStep):
@@ -248,17 +246,17 @@ def refusals(state: CrawlState) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _statement(state: CrawlState, begun: StartStep, books: Mapping[str, str]) -> Iterator[str]:
-    """What was looked for and where, what was not found, and why the search ended."""
-    yield f"Looked for: {begun.topic!r}{f' with a view to {begun.focus!r}' if begun.focus else ''}."
-    for searched in begun.searched:
+def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
+    """What was looked for and where, what was not found, and why the crawl ended."""
+    yield f"Looked for: {start.topic!r}{f' with a view to {start.focus!r}' if start.focus else ''}."
+    for searched in start.searched:
         words = ", ".join(repr(word) for word, _ in searched.words)
         yield f"In {books[searched.book]!r}, by titles and by full text, with the words {words}."
         if searched.unknown:
             yield f"Not found there at all: {', '.join(map(repr, searched.unknown))}."
         if not searched.naming:
             yield f"No page found in {books[searched.book]!r} names the topic as it stands."
-    missing = missing_words(state, begun)
+    missing = missing_words(state, start)
     if missing:
         yield f"On no page that was taken: {', '.join(map(repr, missing))}."
     keywords = next((step.words for step in reversed(state.steps) if isinstance(step, LearnStep)), ())
@@ -266,19 +264,19 @@ def _statement(state: CrawlState, begun: StartStep, books: Mapping[str, str]) ->
         yield f"Learned on the way, and counted: {', '.join(keywords)}."
     depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
     yield f"Taken: {count_of(len(state.visited), 'page')} ({depths})."
-    gone = [step for step in state.steps if isinstance(step, LookStep) and step.gone]
-    if gone:
-        yield f"Looked at and left: {', '.join(repr(step.title) for step in gone[:MISSED])}."
+    dropped = [step for step in state.steps if isinstance(step, LookStep) and step.gone]
+    if dropped:
+        yield f"Looked at and left: {', '.join(repr(step.title) for step in dropped[:MAX_DROPPED_LISTED])}."
     if isinstance(state.ended, EndStep):
         yield f"Ended because {state.ended.why}; {count_of(state.ended.left, 'candidate')} not visited."
     yield "Only these books were searched: that something was not found here does not mean that there is nothing."
 
 
-def missing_words(state: CrawlState, begun: StartStep) -> list[str]:
-    """Words of the topic and of the focus that none of the visited pages holds."""
+def missing_words(state: CrawlState, start: StartStep) -> list[str]:
+    """Words of the topic and of the focus that none of the visited pages has."""
     absent = None
     for step in state.visited.values():
         here = set(step.facts.absent)
         absent = here if absent is None else absent & here
-    ordered = dict.fromkeys(word for searched in begun.searched for word, _ in searched.words)
+    ordered = dict.fromkeys(word for searched in start.searched for word, _ in searched.words)
     return [word for word in ordered if word in (absent or set())]

@@ -1,4 +1,4 @@
-"""What can be set about a crawl: how far, how many, in which order, which links, and what counts how much."""
+"""The settings of a crawl: its limits and order, which links it follows, and the weights of the score."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class LinkFilters:
     """Leave out other namespaces: Talk, File, Category and the like."""
 
     disambiguation: bool = True
-    """Do not take pages that only list senses; offer what they list instead."""
+    """Skip disambiguation pages; offer their entries instead."""
 
     exclude: tuple[str, ...] = ("ISBN", "Help:")
-    """Titles that begin with one of these, or are one of these, are left out."""
+    """Titles that start with one of these are left out."""
 
     self_links: bool = True
-    """Leave out links of a page to itself, also through redirects."""
+    """Leave out links from a page to itself, also through redirects."""
 
     lists: Lists = "penalty"
-    """List pages: 'penalty' takes points off, 'exclude' leaves them out, 'include' treats them as any page."""
+    """List pages: 'penalty' takes points off, 'exclude' leaves them out, 'include' treats them like any page."""
 
     years: bool = True
     """Leave out pages that are only a year, decade or century, unless the topic asks for a timeline."""
@@ -40,7 +40,7 @@ class LinkFilters:
 
 @dataclass(frozen=True, slots=True)
 class ScoringWeights:
-    """What each part of a score is multiplied with; 0 switches it off."""
+    """What each group of terms is multiplied by; 0 switches it off."""
 
     relevance: float = 1.0
     link_context: float = 1.0
@@ -51,7 +51,7 @@ class ScoringWeights:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSettings:
-    """All that decides which pages a crawl takes, beside the topic and the books."""
+    """All that decides which pages a crawl takes, besides the topic and the books."""
 
     max_pages: int = 80
     max_depth: int = 2
@@ -59,10 +59,10 @@ class CrawlSettings:
     strategy: Strategy = "priority"
     max_seeds: int = 3
     first_sections: int = 40
-    """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
+    """Links are taken from the lead and this many sections; from later ones only infobox and 'See also'."""
     branch_share: float = 0.25
-    """Of all pages, so many may be of one category or branch before others go first."""
+    """The share of all pages that may be of one category or branch before others go first."""
     fast: bool = False
-    """No vectors: words, links and signals only."""
+    """Without vectors: only words, links and signals count."""
     filters: LinkFilters = field(default_factory=LinkFilters)
     weights: ScoringWeights = field(default_factory=ScoringWeights)

@@ -1,6 +1,6 @@
-"""What happens in a crawl, step by step, as values that can be written down and read again.
+"""The steps of a crawl, and how a journal records them.
 
-Where a crawl stands follows from its steps alone: one that was stopped goes on
+The state of a crawl follows from its steps alone: one that was stopped continues
 when they are read back, and every output is made from them.
 """
 
@@ -18,20 +18,20 @@ from kiwiresearch.zim.archive import EntryRef
 
 
 class FoundPage(NamedTuple):
-    """A page that the search found for the topic, and how much it is about it, in shares."""
+    """A page that the search found, and how much it is about the topic, in shares. Journals hold it by position."""
 
     book: BookId
     path: str
     title: str
-    share: float
-    """Its score, as a share of the best page's; 0 if it was only found to hold the topic's words."""
-    named: float
-    page: float
-    focus: float
+    search_share: float
+    """Its score, as a share of the best page's; 0 if it only contains the topic's words."""
+    name_share: float
+    word_share: float
+    focus_share: float
     is_named: bool = False
     """It names the topic in full."""
     meaning: float = 0.0
-    """How like in meaning it is to the topic, where vectors are compared."""
+    """How similar in meaning it is to the topic, if vectors are compared."""
 
     @property
     def ref(self) -> EntryRef:
@@ -39,7 +39,7 @@ class FoundPage(NamedTuple):
 
 
 class SeedChoice(NamedTuple):
-    """A page the crawl may have begun with: taken or passed over, and why."""
+    """A page considered as a seed: taken or passed over, and why."""
 
     book: BookId
     path: str
@@ -47,9 +47,9 @@ class SeedChoice(NamedTuple):
     why: Message
     score: float
     coverage: float = 0.0
-    """How much of the topic's name is the page's own, as a share: 1 for a page whose title is the topic."""
+    """How much of the topic's name its title is, as a share: 1 for a page whose title is the topic."""
     is_head: bool = False
-    """It is about the thing itself, all of it or a side of which is asked for."""
+    """It is about the subject itself, of which all or one aspect is asked for."""
 
     @property
     def ref(self) -> EntryRef:
@@ -57,29 +57,29 @@ class SeedChoice(NamedTuple):
 
 
 class LinkOffer(NamedTuple):
-    """A page that another one links to: how often, how prominently, in which words."""
+    """A page that another one links to: how often, how prominently, in which words. Journals hold it by position."""
 
     path: str
     title: str
     worth: float
-    """Place and number of its links; what the linking page is worth is not in it."""
+    """By place and number of its links, whatever the relevance of the linking page."""
     times: int
     context: float
-    """How much of the topic the sentence around the link speaks of, as a share."""
+    """How much of the topic's words the sentence around the link has, as a share."""
     place: str
     section: str
     anchor: str
     sentence: str
     is_new: bool
-    """It is a candidate from now on, unless it was one already; the others only count as links."""
+    """It becomes a candidate, unless it is one already; the others only count as links."""
 
 
 class PageFacts(NamedTuple):
-    """What is known of a page once it has been read."""
+    """What is known about a page once it has been read. Journals hold it by position."""
 
-    named: float
-    page: float
-    focus: float
+    name_share: float
+    word_share: float
+    focus_share: float
     meaning: float
     length: int
     references: int
@@ -89,7 +89,7 @@ class PageFacts(NamedTuple):
     categories: tuple[str, ...]
     sketch: tuple[int, ...]
     vector: str
-    """Its meaning, where vectors are compared: base64 of half floats."""
+    """If vectors are compared: base64 of half floats."""
     duplicate_of: str = ""
     absent: tuple[str, ...] = ()
     """Words of the topic and of the focus that are not on the page."""
@@ -108,32 +108,32 @@ class SearchedBook:
     pages: int
     """Pages found."""
     naming: int
-    """Those of them that name the topic in full."""
+    """How many of them name the topic in full."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartStep:
-    """The search is done: here the crawl starts, and these pages are candidates."""
+    """The search is done: the crawl starts with these seeds and candidates."""
 
     kind: ClassVar[str] = "begun"
     topic: str
     focus: str
     timeline: bool
-    """The topic asks for a timeline, so that pages of years are taken."""
+    """The topic asks for a timeline, so pages about years are taken."""
     searched: tuple[SearchedBook, ...]
     seeds: tuple[SeedChoice, ...]
     passed: tuple[SeedChoice, ...]
     found: tuple[FoundPage, ...]
     head: str = ""
-    """The thing that the topic is about."""
+    """The subject of the topic."""
     aspect: str = ""
-    """The side of it that is asked for; empty where all of it is."""
+    """The aspect of it that is asked for; empty if all of it is."""
     senses: tuple[str, ...] = ()
     """Titles of other pages that the same name may mean."""
 
     @property
     def heads(self) -> frozenset[EntryRef]:
-        """The seeds about the thing itself."""
+        """The seeds about the subject itself."""
         return frozenset(seed.ref for seed in self.seeds if seed.is_head)
 
 
@@ -159,7 +159,7 @@ class VisitStep:
     facts: PageFacts
     branch: str
     words: tuple[tuple[str, int], ...]
-    """Words of its sentences that speak of the topic, and how often they are there: from these keywords are learned."""
+    """Words in its sentences about the topic, with their counts: keywords are learned from them."""
     links: int
     """Pages it links to."""
     offers: tuple[LinkOffer, ...]
@@ -173,7 +173,7 @@ class VisitStep:
 
 @dataclass(frozen=True, slots=True)
 class LookStep:
-    """A page was read and not taken: put back with a lower score, or left for good."""
+    """A page was read and not taken: put back with a lower score, or dropped."""
 
     kind: ClassVar[str] = "looked"
     book: BookId
@@ -181,17 +181,17 @@ class LookStep:
     title: str
     why: str
     gone: bool
-    """It is no candidate any more."""
+    """It was dropped, and is not a candidate any more."""
     facts: PageFacts | None
     depth: int = 0
     relevance: float = 0.0
     links: int = 0
     offers: tuple[LinkOffer, ...] = ()
-    """What a page of senses lists, offered in its place."""
+    """What a disambiguation page lists, offered in its place."""
     refused: tuple[tuple[str, int], ...] = ()
-    """Why links of a page of senses were not offered, and how many."""
+    """Why links of a disambiguation page were not offered, and how many."""
     is_weak: bool = False
-    """It has next to nothing to do with the topic."""
+    """It is hardly related to the topic."""
 
     @property
     def ref(self) -> EntryRef:
@@ -200,13 +200,13 @@ class LookStep:
 
 @dataclass(frozen=True, slots=True)
 class LearnStep:
-    """Words that relevant pages have in common: from now on they count."""
+    """Keywords that relevant pages have in common: they count from now on."""
 
     kind: ClassVar[str] = "learned"
     keywords: tuple[tuple[str, float], ...]
-    """Stems, and what share of all keywords' weight each has."""
+    """Stems, and the weight of each, as a share of the first one's."""
     words: tuple[str, ...]
-    """The same as people write them."""
+    """The same keywords as people write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,55 +238,44 @@ def step_record(step: CrawlStep) -> dict[str, Any]:
 
 
 def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
-    """The step that a row was made of."""
     kind = KINDS.get(row["step"])
-    names = {field.name for field in fields(kind)} if kind else set()  # a journal's rows know more than their steps
+    if kind is None:
+        raise ValueError(f"unknown step {row['step']!r}")
+    names = {field.name for field in fields(kind)}  # rows of a journal have more than their steps
     values = {key: value for key, value in row.items() if key in names}
-    match row["step"]:
-        case "begun":
-            return StartStep(
-                **values
-                | {
-                    "searched": tuple(map(_searched, row["searched"])),
-                    "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
-                    "passed": _seeds(row["passed"]),
-                    "found": tuple(FoundPage(*one) for one in row["found"]),
-                    "senses": tuple(row.get("senses", ())),
-                }
-            )
-        case "visited":
-            return VisitStep(
-                **values
-                | {
-                    "reason": message_in(row, "reason"),
-                    "lines": tuple(ScoreLine(*line) for line in row["lines"]),
-                    "facts": _facts(row["facts"]),
-                    "words": tuple((word, count) for word, count in row["words"]),
-                    "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
-                    "refused": tuple((why, count) for why, count in row["refused"]),
-                }
-            )
-        case "looked":
-            facts = _facts(row["facts"]) if row["facts"] is not None else None
-            return LookStep(
-                **values
-                | {
-                    "facts": facts,
-                    "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
-                    "refused": tuple((why, count) for why, count in row["refused"]),
-                }
-            )
-        case "learned":
-            keywords = tuple((stem, weight) for stem, weight in row["keywords"])
-            return LearnStep(keywords, tuple(row["words"]))
-        case "ended":
-            return EndStep(message_in(row, "why"), row["left"])
-        case other:
-            raise ValueError(f"unknown step {other!r}")
+    if kind is StartStep:
+        values |= {
+            "searched": tuple(map(_searched, row["searched"])),
+            "seeds": _seeds(row["seeds"], row.get("seed_messages", ())),
+            "passed": _seeds(row["passed"]),
+            "found": tuple(FoundPage(*one) for one in row["found"]),
+            "senses": tuple(row.get("senses", ())),
+        }
+    elif kind is LearnStep:
+        values |= {"keywords": _pairs(row["keywords"]), "words": tuple(row["words"])}
+    elif kind is EndStep:
+        values |= {"why": message_in(row, "why"), "left": row["left"]}
+    else:
+        values |= {
+            "facts": None if row["facts"] is None and kind is LookStep else _facts(row["facts"]),
+            "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
+            "refused": _pairs(row["refused"]),
+        }
+        if kind is VisitStep:
+            values |= {
+                "reason": message_in(row, "reason"),
+                "lines": tuple(ScoreLine(*line) for line in row["lines"]),
+                "words": _pairs(row["words"]),
+            }
+    return kind(**values)
+
+
+def _pairs(rows: Sequence[Sequence[Any]]) -> tuple[tuple[Any, Any], ...]:
+    return tuple((first, second) for first, second in rows)
 
 
 def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[SeedChoice, ...]:
-    """Seeds or pages passed over; why they are is in the records of messages, where the journal has them."""
+    """Seeds or pages passed over; `records` are the messages that say why, if the journal has them."""
     choices = [SeedChoice(*row) for row in rows]
     messages = [message_from_record(one.why, record) for one, record in zip_longest(choices, records[: len(choices)])]
     return tuple(one._replace(why=why) for one, why in zip(choices, messages, strict=True))
@@ -294,7 +283,7 @@ def _seeds(rows: Sequence[Sequence[Any]], records: Sequence[Any] = ()) -> tuple[
 
 def _searched(row: list[Any]) -> SearchedBook:
     book, words, unknown, *rest = row
-    return SearchedBook(book, tuple((word, rarity) for word, rarity in words), tuple(unknown), *rest)
+    return SearchedBook(book, _pairs(words), tuple(unknown), *rest)
 
 
 def _facts(row: list[Any]) -> PageFacts:

@@ -1,4 +1,4 @@
-"""What a topic asks for: a thing, and which side of it, or which other thing together with it."""
+"""The subject of a topic, and the aspect of it that is asked for."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from kiwiresearch.text.similarity import are_related_forms
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.zim.archive import EntryRef
 
-WHOLE, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
-"""What speaks for a part of the topic as its head, beside the number of its words: it is all of the topic, it owns
-('Jupiter's …'), it is what a side is asked of ('… of Japan'), or it is only a side ('history')."""
+WHOLE_TOPIC, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
+"""Points for a part of the topic as its subject, besides one for each word: it is the whole topic, it owns something
+('Jupiter's …'), it follows a linking word ('… of Japan'), or it only names an aspect ('history')."""
 
-LOOKED_AT, MORE_WORDS = 5, 2
-"""Of so many pages the title may be the topic with at most so many words more: 'Late Bronze Age collapse'."""
-NEARLY = 0.9
-"""What a word is worth that is not a title, but nearly: 'Sikh' for Sikhism."""
+MAX_HITS, MAX_EXTRA_WORDS = 5, 2
+"""The title of one of the first hits may be the topic with a few extra words: 'Late Bronze Age collapse'."""
+RELATED_WORD = 0.9
+"""Points for a word that is nearly a title: 'Sikh' for Sikhism."""
 
 
 class TopicSubject(NamedTuple):
-    """The thing a topic is about, and what of it is asked; both in words."""
+    """What a topic is about (its head), and the aspect of it that is asked for; both in words."""
 
     head: str
     aspect: str = ""
     head_pages: tuple[Hit, ...] = ()
-    """Pages about the thing, the likeliest first: several where its name has several senses, or two books have it."""
+    """Pages about it, the likeliest first: several if its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
     """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
     is_head_in_topic: bool = True
-    """Whether the topic names the thing; else the thing is what the search found first."""
+    """Whether the topic names it; otherwise it is what the search found first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the topic that is the title of a page, or nearly."""
+    """A part of the topic that is the title of a page, or nearly: its first and last word by number."""
 
     first: int
     last: int
@@ -49,15 +49,15 @@ class _Part:
         return self.first <= other.last and other.first <= self.last
 
 
-def read_subject(query: Query, hits: Sequence[Hit], find: Callable[[str], Sequence[Hit]]) -> TopicSubject:
-    """Take a topic apart by the titles that stand in it; `hits` are what the search found for the whole of it.
+def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequence[Hit]]) -> TopicSubject:
+    """Split a topic by the titles in it; `hits` are what the search found for all of it.
 
-    `find` searches for an owner by itself, who may be far behind in that: 'Napoleon's invasion of Russia'.
+    `search` looks for an owner on its own, who may rank low among them: 'Napoleon's invasion of Russia'.
     """
     hits = [hit for hit in hits if not is_disambiguation_hit(hit)]
     titled = list(_parts(query, hits))
     owners = [term.word for term in query.terms if _bonus(query, term.place, term.place) == OWNER]
-    hits = (*hits, *(hit for owner in owners for hit in find(owner) if not is_disambiguation_hit(hit)))
+    hits = (*hits, *(hit for owner in owners for hit in search(owner) if not is_disambiguation_hit(hit)))
     parts = [*titled, *_near_parts(query, hits, titled)]
     parts.sort(key=lambda part: (-part.points, part.first))
     if not parts or parts[0].points <= ONLY_AN_ASPECT + 1:
@@ -65,11 +65,11 @@ def read_subject(query: Query, hits: Sequence[Hit], find: Callable[[str], Sequen
     head = parts[0]
     others = [part for part in parts[1:] if not part.overlaps(head) and part.points >= 1]
     wider = _with_words_before(query, head)
-    if wider != head.first:  # 'polar bear' is no page, and 'Bear' is of more than that
+    if wider != head.first:  # there is no page 'polar bear', and 'Bear' is about more
         narrow = _Part(wider, head.last, (), 0.0)
-        return TopicSubject(_written(query, wider, head.last), _rest(query, narrow), (), _first([head, *others]))
+        return TopicSubject(_written(query, wider, head.last), _rest(query, narrow), (), _best_pages([head, *others]))
     aspect = _rest(query, head)
-    return TopicSubject(head.hits[0].title, aspect, head.hits, _first(others) if aspect else ())
+    return TopicSubject(head.hits[0].title, aspect, head.hits, _best_pages(others) if aspect else ())
 
 
 def is_disambiguation_hit(hit: Hit) -> bool:
@@ -78,25 +78,25 @@ def is_disambiguation_hit(hit: Hit) -> bool:
 
 
 def _by_search(query: Query, hits: Sequence[Hit]) -> TopicSubject:
-    """What a topic without a title in it is about: a page whose title says more, or a side of what is found first."""
+    """The subject of a topic without a title in it: a page with a longer title, or else the first hit."""
     stem_of = stemmer(query.language)
     stems = {term.stem for term in query.terms}
-    for hit in hits[:LOOKED_AT]:
+    for hit in hits[:MAX_HITS]:
         words = [stem_of(word) for word in fold(hit.title).split()]
-        if stems <= set(words) and len(words) <= len(stems) + MORE_WORDS:
+        if stems <= set(words) and len(words) <= len(stems) + MAX_EXTRA_WORDS:
             return TopicSubject(hit.title, "", (hit,))
-    if not hits or len(query.terms) == 1:  # what no page is about is still what other pages may speak of
+    if not hits or len(query.terms) == 1:  # other pages may mention what no page is about
         return TopicSubject(query.core, "", (), tuple(hits[:1]), is_head_in_topic=False)
     return TopicSubject(hits[0].title, query.core, (hits[0],), is_head_in_topic=False)
 
 
-def _first(parts: Sequence[_Part]) -> tuple[Hit, ...]:
+def _best_pages(parts: Sequence[_Part]) -> tuple[Hit, ...]:
     """The best page of each part."""
     return tuple({part.hits[0].ref: part.hits[0] for part in parts}.values())
 
 
 def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
-    """The parts of a topic that are titles, or lead to pages."""
+    """The parts of a topic that are titles or aliases of pages."""
     stem_of = stemmer(query.language)
     stems = [stem_of(word) for word in query.words]
     found: dict[tuple[int, int], dict[EntryRef, Hit]] = {}
@@ -109,22 +109,22 @@ def _parts(query: Query, hits: Sequence[Hit]) -> Iterator[_Part]:
     for (first, last), same in found.items():
         plain = tuple(hit for hit in same.values() if not QUALIFIER.search(hit.title))
         points = _points(query, first, last)
-        if plain or points >= WHOLE:  # 'Work (thermodynamics)' is not what 'how vaccines work' names
+        if plain or points >= WHOLE_TOPIC:  # 'how vaccines work' does not name 'Work (thermodynamics)'
             yield _Part(first, last, plain or tuple(same.values()), points)
 
 
 def _near_parts(query: Query, hits: Sequence[Hit], titled: Sequence[_Part]) -> Iterator[_Part]:
-    """Words of the topic that nearly are titles: 'Sikh', 'volcanic', and what a side is asked of, such as 'Gandhi'."""
-    begins = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
+    """Words of the topic that are nearly titles: 'Sikh', 'volcanic', or 'Gandhi' after a linking word."""
+    starts = {part.first for part in titled if part.points > ONLY_AN_ASPECT + 1}
     for term in query.terms:
         word, bonus = fold(term.word), _bonus(query, term.place, term.place)
-        is_modifier = bonus < OWNER and term.place + 1 in begins
+        is_modifier = bonus < OWNER and term.place + 1 in starts
         if is_modifier or _is_aspect(query, [term.word]):  # 'African' of 'African elephants'
             continue
         for hit in hits:
             names = fold(hit.title).split()
             if (len(names) == 1 and are_related_forms(word, names[0])) or (bonus >= AFTER_LINK and word in names):
-                yield _Part(term.place, term.place, (hit,), NEARLY + bonus)
+                yield _Part(term.place, term.place, (hit,), RELATED_WORD + bonus)
                 break
 
 
@@ -132,7 +132,7 @@ def _points(query: Query, first: int, last: int) -> float:
     inside = sum(first <= term.place <= last for term in query.terms)
     points = inside + _bonus(query, first, last)
     if inside == len(query.terms):
-        points += WHOLE
+        points += WHOLE_TOPIC
     elif _is_aspect(query, query.words[first : last + 1]):
         points += ONLY_AN_ASPECT
     return points
@@ -152,13 +152,13 @@ def _is_aspect(query: Query, words: Sequence[str]) -> bool:
 
 
 def _with_words_before(query: Query, head: _Part) -> int:
-    """Where the thing begins of which a title is only the last word: 'polar' before 'bear'."""
+    """The first word of a subject of which the title is only the end: 'polar' before 'bear'."""
     places = {term.place: term.word for term in query.terms}
     first = head.first
     is_linked = AFTER_LINK <= _bonus(query, first, head.last) < OWNER
     while first - 1 in places and not is_linked and not _is_aspect(query, [places[first - 1]]):
         before = query.words[: first - 1]
-        # 'Predicting eruptions' asks for a side; 'polar bear habitat' names a kind of bear.
+        # 'Predicting eruptions' asks for an aspect; 'polar bear habitat' names a kind of bear.
         if before[-1:] and before[-1] in places.values():
             break
         if not before and head.last == max(places):
@@ -172,11 +172,11 @@ def _written(query: Query, first: int, last: int) -> str:
 
 
 def _rest(query: Query, head: _Part) -> str:
-    """The rest of the topic, as it was written, without small words at its ends."""
+    """The rest of the topic as it was written, without stop words at its ends."""
     places = {term.place for term in query.terms}
-    runs = []
-    for run in (range(head.first), range(head.last + 1, len(query.words))):
-        telling = [place for place in run if place in places]
-        if telling:
-            runs.append(_written(query, telling[0], telling[-1]))
-    return ", ".join(runs)
+    pieces = []
+    for side in (range(head.first), range(head.last + 1, len(query.words))):
+        terms = [place for place in side if place in places]
+        if terms:
+            pieces.append(_written(query, terms[0], terms[-1]))
+    return ", ".join(pieces)
