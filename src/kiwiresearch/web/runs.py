@@ -19,7 +19,7 @@ from kiwiresearch.ask.settings import Mode
 from kiwiresearch.claims.claim import ClaimType, claim_record
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.export.exporter import FORMATS
+from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.jobs.job import (
     BULK_TABLES,
     MAX_ROWS,
@@ -33,7 +33,7 @@ from kiwiresearch.runs.run import ClaimFilter, Runs
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.bodies import MAX_PASSAGES, Name, Words
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.exports import TYPES, download_response, format_choice
+from kiwiresearch.web.desk.exports import download_response
 from kiwiresearch.web.desk.run_view import run_views
 from kiwiresearch.web.job_requests import (
     MAX_BOOKS,
@@ -281,8 +281,9 @@ def job_router(room: ServerContext, jobs: JobQueue) -> APIRouter:  # noqa: ARG00
 
 
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
+EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.ending)]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind.partition(";")[0]: {} for kind in TYPES.values()}, "description": "The file."}
+    200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
 }
 
 
@@ -318,12 +319,11 @@ def export_router(room: ServerContext, jobs: JobQueue) -> APIRouter:
     def formats(run_id: RunId) -> FormatsReply:
         """The formats that a run can be had in."""
         place = f"{run_url(runs.get(run_id).id)}/export"
-        rows = [(name, format_choice(name), form.readers) for name, form in FORMATS.items()]
         return FormatsReply(
             run_id,
             tuple(
-                FormatReply(name, choice.ending, readers, choice.with_notes, f"{place}/{name}")
-                for name, choice, readers in rows
+                FormatReply(form.name, form.ending, form.readers, form.with_notes, f"{place}/{form.name}")
+                for form in FORMATS.values()
             ),
         )
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated
 from urllib.parse import quote as percent
@@ -12,7 +10,8 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from kiwiresearch.export.exporter import FORMATS, make_files
+from kiwiresearch.export.exporter import make_files
+from kiwiresearch.export.formats import FORMATS, grouped_formats
 from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
@@ -20,30 +19,6 @@ from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
 from kiwiresearch.workspace.places import folder_name
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "read": ("html", "epub", "markdown"),
-    "keep": ("zim", "obsidian", "kiwix-bookmarks"),
-    "cite": ("bibtex", "ris", "csl-json"),
-    "count": ("claims-csv", "csv", "graphml", "gexf"),
-}
-"""What the formats are for, by the names under which the catalogue has their words; each is in one group."""
-
-WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
-
-TYPES = {
-    ".bib": "application/x-bibtex; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".epub": "application/epub+zip",
-    ".gexf": "application/gexf+xml",
-    ".graphml": "application/graphml+xml",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/vnd.citationstyles.csl+json",
-    ".md": "text/markdown; charset=utf-8",
-    ".ris": "application/x-research-info-systems; charset=utf-8",
-    ".xml": "application/xml",
-    ".zim": "application/x-zim",
-    ".zip": "application/zip",
-}
 # What is in the file comes from books: it may be kept, and not be shown as a page of this server.
 HEADERS = {
     "Cache-Control": "no-store",
@@ -56,30 +31,20 @@ RunId = Annotated[str, Path(max_length=255)]
 FormatName = Annotated[str, Path(max_length=40)]
 
 
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
-    """A format as the page offers it."""
-
-    name: str
-    ending: str
-    with_notes: bool
-
-
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
     runs = run_views(room, jobs)
-    groups = {group: [format_choice(name) for name in names] for group, names in GROUPS.items()}
-    _add(routes, runs, pages, groups)
+    _add(routes, runs, pages)
     return routes
 
 
-def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, list[FormatChoice]]) -> None:
+def _add(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
         notes = len(run.notes.notes)
-        return pages.show(request, "export.html", run=run, tab="export", groups=groups, notes=notes)
+        return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
     @routes.get("/runs/{run_id}/export/{form}")
@@ -90,18 +55,8 @@ def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, l
 def download_response(run: RunView, form: str) -> Response:
     """A run in a format, as a file that a browser or a program keeps."""
     file = _one_file(form, run.topic, make_files(run.path, form))
-    kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
-    return Response(
-        file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind
-    )
-
-
-def format_choice(name: str) -> FormatChoice:
-    """How a format is offered."""
-    form = FORMATS[name]
-    several = form.is_folder or len(form.names) > 1
-    ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
-    return FormatChoice(name, ending, name in WITH_NOTES)
+    headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
+    return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
 
 
 def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
