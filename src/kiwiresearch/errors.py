@@ -23,6 +23,7 @@ KiwiError                     exit code 1, with a remedy
 │   ├── FolderTaken           another run writes there, or it holds something else
 │   │   └── FolderInUse       another process works there just now: try again when it has ended
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
+│   ├── WrongJobState         the job is queued, running or done, which the request does not fit
 │   ├── TooManyRuns           so many wait already that one more would only wait: try again later
 │   ├── NoteChanged           a note says something else by now: look at it, then write again
 │   ├── RunNotFound           there is no finished run in that folder
@@ -187,6 +188,10 @@ class CannotWrite(RunError):
         if problem.errno in NO_ROOM:
             remedy = "Free some space, then start it again: it goes on where it stopped."
         return cls(f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.", remedy=remedy)
+
+
+class WrongJobState(RunError):
+    """A job cannot be resumed, started again or removed in the state it is in."""
 
 
 class TooManyRuns(RunError):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kiwiresearch.cli.runs import FORMATS_HELP
 from kiwiresearch.cli.start import run
-from kiwiresearch.export.exporter import FORMATS
 from kiwiresearch.zim.build import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
@@ -79,11 +76,6 @@ def test_notes_are_a_folder(kiwi: Told, a_run: Path) -> None:
     lines = told.splitlines()
     assert (code, lines[0]) == (0, f"Written: {a_run}/export/obsidian/Index.md")
     assert f"Written: {a_run}/export/obsidian/Pages/Salt road.md" in lines
-
-
-def test_the_help_names_every_format() -> None:
-    """In the order in which users see them."""
-    assert re.findall(r"[a-z][a-z-]+", FORMATS_HELP.replace(" or ", " ")) == list(FORMATS)
 
 
 def test_json_names_the_files(kiwi: Told, a_run: Path) -> None:

@@ -15,12 +15,12 @@ from tests.desk.conftest import OpenWindow, Served
 from tests.desk.sights import texts
 from tests.research.compared_runs import two_snapshots
 
-from kiwiresearch.web.desk.exports import GROUPS
+from kiwiresearch.export.formats import grouped_formats
 from kiwiresearch.web.desk.static_files import has_file
 from kiwiresearch.workspace.places import runs_folder
 from kiwiresearch.workspace.workspace import open_workspace
 
-FORMATS = [name for group in GROUPS.values() for name in group]
+FORMATS = [form.name for group in grouped_formats().values() for form in group]
 PLACE = """one => {
   const [box, text] = [one.getBoundingClientRect(), one.closest('.running').getBoundingClientRect()];
   return [box.x - text.x, box.y - text.y, box.width];

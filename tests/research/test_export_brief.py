@@ -25,7 +25,8 @@ from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import BadUsage, RunDamaged
-from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.export.exporter import export
+from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, read_notes, set_gone
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -10,7 +10,8 @@ import pytest
 from tests.research.exported_runs import ATLAS, a_graph, a_manifest, a_read_run, a_run
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, RunDamaged, RunNotFound
-from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.export.exporter import export
+from kiwiresearch.export.formats import FORMATS
 
 
 @pytest.mark.parametrize("to", ["svg", "", "GraphML", "csv\n"])

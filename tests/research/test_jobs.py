@@ -34,12 +34,12 @@ from tests.research.job_tools import (
 from kiwiresearch.errors import (
     BookNotFound,
     CannotWrite,
-    FolderTaken,
     Interrupted,
     RunError,
     RunNotFound,
     StoreDamaged,
     StoreUnreachable,
+    WrongJobState,
 )
 from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_position, request_record
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
@@ -143,7 +143,7 @@ def test_a_job_that_is_cancelled_stops_between_steps_and_goes_on(
         assert told == [1, 2, 3, 4, 5, 6]
         assert files(folder) == with_model
         assert not set(gate.asked[:asked]) & set(gate.asked[asked:])
-        with pytest.raises(FolderTaken, match="is done"):
+        with pytest.raises(WrongJobState, match="is done"):
             jobs.resume(job.id)
 
 
@@ -225,7 +225,7 @@ def test_no_process_outlives_its_server(
         with jobs_on(held_up, sample_zim) as other:
             assert [job.state for job in other.all()] == ["running"]
             assert awaited(other, JOB, lambda seen: kinds(seen).count("page") == 2).job.pages == 2
-            with pytest.raises(FolderTaken, match="runs already"):
+            with pytest.raises(WrongJobState, match="runs already"):
                 other.resume(JOB)
         server.kill()
     gate.opened.set()
@@ -252,9 +252,9 @@ def test_jobs_wait_in_line(held_up: Workspace, gate: Gate, sample_zim: Path) -> 
         assert jobs.is_full
         with pytest.raises(RunError, match="2 runs are waiting already"):
             jobs.start(a_wish())
-        with pytest.raises(FolderTaken, match="is in line already"):
+        with pytest.raises(WrongJobState, match="is in line already"):
             jobs.resume(second.id)
-        with pytest.raises(FolderTaken, match="runs already"):
+        with pytest.raises(WrongJobState, match="runs already"):
             jobs.resume(first.id)
         assert jobs.cancel(third.id).state == "cancelled"
         assert jobs.cancel(second.id).state == "cancelled"
@@ -368,7 +368,10 @@ def test_a_user_is_asked_about_once_for_a_look_along_the_line(
         for user in ("ada", "bob") * 3:
             jobs.start(a_wish(), user=user)
         monkeypatch.setattr("kiwiresearch.jobs.assignment.may_start_job", nobody)
-        assert jobs.store.jobs.claim("worker", ("research",), lease_s=60, fits=jobs.assignment.eligibility()) is None
+        assert (
+            jobs.store.leases.lease_next("worker", ("research",), lease_s=60, can_do=jobs.assignment.eligibility())
+            is None
+        )
     assert sorted(asked) == ["ada", "bob"]
 
 
@@ -426,10 +429,10 @@ def test_what_a_damaged_job_makes_is_not_removed_while_it_runs(home: Path, sampl
     notes = tmp_path / "runs" / "odd-1" / "notes.jsonl"
     with jobs_on(a_desk(home, tmp_path / "runs"), sample_zim, IDLE) as jobs:
         jobs.store.jobs.add("odd", "research", {"topic": [1]})
-        assert jobs.store.jobs.claim("w", ["research"], lease_s=60)
+        assert jobs.store.leases.lease_next("w", ["research"], lease_s=60)
         notes.parent.mkdir(parents=True)
         notes.write_text("kept")
-        with pytest.raises(FolderTaken, match=r"'odd-1' runs\..*jobs cancel odd-1"):
+        with pytest.raises(WrongJobState, match=r"'odd-1' runs\..*jobs cancel odd-1"):
             jobs.remove("odd-1", with_run=True)
         assert notes.read_text() == "kept"
 

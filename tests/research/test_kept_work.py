@@ -26,7 +26,7 @@ from tests.research.job_tools import (
     kinds,
 )
 
-from kiwiresearch.errors import FolderTaken, LeaseLost, RunNotFound, StoreDamaged, StoreUnreachable
+from kiwiresearch.errors import LeaseLost, RunNotFound, StoreDamaged, StoreUnreachable, WrongJobState
 from kiwiresearch.jobs.job import BulkRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
@@ -85,7 +85,7 @@ def a_host(tmp_path: Path, name: str, url: str, **more: str) -> Workspace:
 
 def an_order(jobs: JobQueue, job: Job, worker: str) -> JobOrder:
     """The order of a job that a worker of this name has taken."""
-    row = jobs.store.jobs.claim(worker, (job.wish.kind,), lease_s=60)
+    row = jobs.store.leases.lease_next(worker, (job.wish.kind,), lease_s=60)
     assert row is not None
     assert row.id == job.id
     return jobs.assignment.order(row, job)
@@ -150,14 +150,14 @@ def test_a_removed_run_is_gone_everywhere(url: str, sample_zim: Path, tmp_path: 
     with jobs_on(here, sample_zim, IDLE) as jobs, jobs_on(there, sample_zim, IDLE) as others:
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "somebody")
-        with pytest.raises(FolderTaken, match=r"runs, or is in line\. Cancel it first"):
+        with pytest.raises(WrongJobState, match=r"runs, or is in line\. Cancel it first"):
             jobs.remove(job.id, with_run=True)
         jobs.store.jobs.end(order.holder, job.id, "done", done(order)[0])
         run = jobs.runs.get(job.id)
         add_note(run.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, kept=run.note_lines)
         assert len(others.runs.all()) == 1
         (others.runs.get(job.id).path / "mine.txt").write_text("mine")
-        with pytest.raises(FolderTaken, match=f"has work to keep.*jobs remove {job.id} --yes"):
+        with pytest.raises(WrongJobState, match=f"has work to keep.*jobs remove {job.id} --yes"):
             jobs.remove(job.id)
         assert jobs.remove(job.id, with_run=True) is None
         assert (jobs.all(), jobs.runs.all(), jobs.store.files.runs(), jobs.store.notes.lines(job.id)) == (
@@ -248,17 +248,17 @@ def test_who_was_given_up_for_dead_writes_nothing_more(
         job = slow.start(a_wish())
         assert gate.reached.wait(60)
         assert slow._worker is not None
-        slow._worker._at_once = 0  # it has no room to take the job itself once more
+        slow._worker._max_running = 0  # it has no room to take the job itself once more
         lost: list[JobRow] = []
         while not lost:  # a row that its worker is just writing is left out
-            lost = slow.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+            lost = slow.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         assert [(row.id, row.state) for row in lost] == [(job.id, "queued")]
         with jobs_on(a_host(tmp_path, "there", url, **model), sample_zim, QueueLimits(running=1)) as quick:
             gate.opened.set()
             finished = ended(quick, job.id)
             assert (finished.state, finished.attempt, finished.kept) == ("done", 2, 2)
             assert quick._worker is not None
-            assert finished.worker == quick._worker._life.name
+            assert finished.worker == quick._worker._worker_lock.name
             assert quick.runs.get(job.id).file("report.md").is_file()
         assert slow.get(job.id).worker == finished.worker
 
@@ -270,7 +270,7 @@ def test_nothing_is_kept_of_a_lost_job(url: str, sample_zim: Path, tmp_path: Pat
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "old")
-        jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         with pytest.raises((LeaseLost, JobLost)):
             done(order)
         assert (jobs.store.parts.sizes(job.id), jobs.store.files.names(job.id)) == ({}, {})
@@ -286,7 +286,7 @@ def test_what_was_made_before_the_end_was_told_is_not_made_again(url: str, sampl
         made, steps = done(an_order(jobs, job, "old"))
         assert steps.count("page") == 2
         revision = jobs.store.files.revision(job.id)
-        jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
     with jobs_on(other, sample_zim) as others:
         finished = ended(others, job.id)
         assert (finished.state, finished.story, finished.pages) == ("done", made["story"], 2)
@@ -308,7 +308,7 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
             done(order)
         made = {file.name for file in order.out.iterdir() if file.is_file()}
         assert jobs.store.files.names(job.id) == {}
-        jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         _, told = done(an_order(jobs, job, "new"))
         assert not {"page", "answer"} & set(told)
         assert jobs.store.files.names(job.id).keys() == made
@@ -329,7 +329,7 @@ def test_steps_that_were_not_dropped_are_dropped_by_the_next(
             patch.setattr(jobs.store.parts, "drop", killed)
             done(an_order(jobs, job, "old"))
         assert jobs.store.parts.sizes(job.id)
-        jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         done(an_order(jobs, job, "new"))
         assert jobs.store.parts.sizes(job.id) == {}
 
@@ -344,7 +344,7 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
         job = jobs.start(SMALL)
         order = an_order(jobs, job, "one")
         done(order, stop_at="page")
-        jobs.store.jobs.give_back(order.holder, job.id, "a test")
+        jobs.store.leases.requeue(order.holder, job.id, "a test")
         store = others.store
         monkeypatch.setattr(store.parts, "read", once_away(store.parts.read))
         order = an_order(others, job, "two")
@@ -372,7 +372,7 @@ def test_tables_are_not_gone_on_with_by_who_lost_them(url: str, sample_zim: Path
     with jobs_on(a_host(tmp_path, "here", url), sample_zim, IDLE) as jobs:
         job = jobs.start(BulkRequest("sample", ("titles",)))
         order = an_order(jobs, job, "old")
-        jobs.store.jobs.reap(most_tries=3, is_dead=lambda _: True)
+        jobs.store.leases.expire(max_tries=3, is_dead=lambda _: True)
         with pytest.raises(JobLost):
             done(order)
         assert not (order.out / "manifest.json").exists()
@@ -382,7 +382,7 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
     """A step is copied as soon as the store is back; who is told to stop meanwhile stops without an error."""
     store = store_of(a_host(tmp_path, "here", url))
     row = store.jobs.add("x", "ask", {})
-    claimed = store.jobs.claim("worker", ("ask",), lease_s=60)
+    claimed = store.leases.lease_next("worker", ("ask",), lease_s=60)
     assert claimed is not None
     append, tries = store.parts.append, iter([StoreUnreachable("It is away."), StoreUnreachable("It is away."), None])
 
@@ -421,7 +421,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
             made, told = done(order, stop_at=stop_at)
             seen += [kind for kind in told if kind in ("begun", "page", "ended")]
             if not made:
-                jobs.store.jobs.give_back(order.holder, job.id, "a test")
+                jobs.store.leases.requeue(order.holder, job.id, "a test")
     assert seen == ["begun", "page", "page", "page", "ended"]
     assert made["kept"] == 3
     with jobs_on(first, sample_zim, IDLE) as jobs:
@@ -442,7 +442,7 @@ def test_answers_are_kept_one_by_one(url: str, sample_zim: Path, tmp_path: Path)
         order = an_order(jobs, job, "one")
         answered += [kind for kind in done(order, stop_at="answer")[1] if kind == "answer"]
         assert others.store.parts.sizes(job.id).keys() == {"answers"}
-        jobs.store.jobs.give_back(order.holder, job.id, "a test")
+        jobs.store.leases.requeue(order.holder, job.id, "a test")
         order = an_order(others, job, "two")
         made, told = done(order)
         answered += [kind for kind in told if kind == "answer"]

@@ -39,7 +39,7 @@ def answered(jobs: JobQueue, question: str) -> Path:
     """Have a question answered as a worker would; where that was done."""
     wish = QuestionsRequest((json.dumps({"question": question}),))
     added = jobs.store.jobs.add("questions", "ask", request_record(wish))
-    row = jobs.store.jobs.claim("w", ["ask"], lease_s=60.0)
+    row = jobs.store.leases.lease_next("w", ["ask"], lease_s=60.0)
     assert row is not None
     assert row.id == added.id == JOB
     order = jobs.assignment.order(row, job_from_row(row))

@@ -31,8 +31,8 @@ from kiwiresearch.jobs.job import (
     request_from_record,
     request_record,
 )
-from kiwiresearch.jobs.leases import LeasedJob, WorkerLock
 from kiwiresearch.jobs.process import MAX_ORDERS, JobOrder, JobProcesses, order_from_line
+from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.settings import Settings
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 DYING = """
 import sys
 from pathlib import Path
-from kiwiresearch.jobs.leases import WorkerLock
+from kiwiresearch.jobs.worker_state import WorkerLock
 
 life = WorkerLock(Path(sys.argv[1]))
 print(life.name, flush=True)
@@ -116,7 +116,7 @@ def test_the_dead_are_known_at_once(tmp_path: Path) -> None:
 def test_a_neighbour_that_comes_too_early_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes a new worker for dead, and forgets it, keeps the lock from it for a moment only."""
     before = WorkerLock(tmp_path)
-    monkeypatch.setattr("kiwiresearch.jobs.leases.secrets.token_hex", lambda _: "same")
+    monkeypatch.setattr("kiwiresearch.jobs.worker_state.secrets.token_hex", lambda _: "same")
     file = tmp_path / "workers" / f"{before.name.rpartition('.')[0]}.same"
     neighbour = FileLock(file)
     assert neighbour.acquire()
@@ -139,7 +139,7 @@ def test_events_are_told_in_their_order(tmp_path: Path, monkeypatch: pytest.Monk
     """Two threads that tell the store of a job at the same time swap nothing, and tell nothing twice."""
     store = store_of(a_desk(tmp_path / "home", tmp_path / "runs"))
     store.jobs.add("x", "research", {})
-    row = store.jobs.claim("worker", ("research",), lease_s=60)
+    row = store.leases.lease_next("worker", ("research",), lease_s=60)
     assert row is not None
     held = LeasedJob(store, row, Job(row.id, ResearchRequest("x"), "running", attempt=1))
     add, begun, go_on = store.jobs.add_events, threading.Event(), threading.Event()

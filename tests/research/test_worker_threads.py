@@ -13,9 +13,9 @@ import pytest
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import worker
 from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
-from kiwiresearch.jobs.leases import Listeners, WorkerLock
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.jobs.worker import Worker, WorkerContext
+from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.store.store import Store, open_store
 
@@ -76,7 +76,7 @@ class Line:
 def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
     """Is set whenever a lease was renewed that is still the worker's own; workers look all the time."""
     told = threading.Event()
-    renew = store.jobs.renew
+    renew = store.leases.renew
 
     def watched(*names: str, **more: Any) -> str:
         held = renew(*names, **more)
@@ -84,14 +84,14 @@ def renewed(monkeypatch: pytest.MonkeyPatch, store: Store) -> threading.Event:
             told.set()
         return held
 
-    monkeypatch.setattr(store.jobs, "renew", watched)
+    monkeypatch.setattr(store.leases, "renew", watched)
     monkeypatch.setattr(worker, "RENEW_S", 0.0)
     monkeypatch.setattr(worker, "POLL_S", 0.01)
     return told
 
 
 @pytest.mark.parametrize(("engine", "inside"), [("sqlite", False), ("postgresql", False), ("postgresql", True)])
-def test_a_claim_that_hangs_stops_no_renewal(
+def test_a_lease_that_hangs_stops_no_renewal(
     store: Store, renewed: threading.Event, tmp_path: Path, inside: bool
 ) -> None:
     """While somebody waits to know whether a job can be done here, the leases of those that are worked on go on.
@@ -100,7 +100,7 @@ def test_a_claim_that_hangs_stops_no_renewal(
     """
     line = Line()
     store.jobs.add("first", "research", WISH)
-    working = Worker(store, line.work(inside=inside), WorkerLock(tmp_path), Listeners(), at_once=2, grace_s=0.1)
+    working = Worker(store, line.work(inside=inside), WorkerLock(tmp_path), Listeners(), max_running=2, grace_s=0.1)
     try:
         assert line.begun.wait(SOON_S)
         line.is_to_hang.set()

@@ -25,7 +25,7 @@ LARGE = bytes(range(256)) * 10_000
 def holder(store: Store) -> str:
     """Somebody who has begun the job x-1."""
     store.jobs.add("x", "research", {})
-    job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+    job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
     return job.holder
 

@@ -51,7 +51,7 @@ def test_a_damaged_row_stops_no_other_job(store: Store, store_url: str) -> None:
             "whole-1": "",
             "torn-1": f"its {column!r} is not what was written",
         }
-        taken = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+        taken = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
         assert taken is not None
         assert taken.id == "whole-1"
         failed = row_of(store, "torn-1")
@@ -71,7 +71,7 @@ def test_a_state_that_there_is_not_is_damage(store: Store, store_url: str) -> No
     [row] = store.jobs.all()
     assert (row.state, row.damage) == ("failed", "its state is 'asleep', which there is not")
     with pytest.raises(StoreDamaged, match="'x-1' in the store is damaged: its state is 'asleep'"):
-        store.jobs.again("x-1")
+        store.jobs.restart("x-1")
     store.jobs.remove("x-1")
     assert store.jobs.all() == []
 
@@ -79,11 +79,11 @@ def test_a_state_that_there_is_not_is_damage(store: Store, store_url: str) -> No
 def test_a_running_job_goes_on_with_a_damaged_row(store: Store, store_url: str) -> None:
     """Its worker holds it, tells and ends it: what was told before is lost, and nothing else."""
     store.jobs.add("x", "research", {"topic": "Galaxy"})
-    job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+    job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
     changed(store_url, "UPDATE kiwi_job SET told = '[]', losses = '{', wish = '{'")
-    assert store.jobs.renew(job.holder, job.id, lease_s=LEASE_S) == "ours"
-    store.jobs.tell(job.holder, job.id, {"pages": 3})
+    assert store.leases.renew(job.holder, job.id, lease_s=LEASE_S) == "ours"
+    store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.add_events(job.holder, job.id, 1, [{"event": "page"}])
     store.jobs.end(job.holder, job.id, "done", {"story": "Well."})
     assert row_of(store, job.id).told == {"pages": 3, "story": "Well."}
@@ -93,13 +93,13 @@ def test_jobs_are_taken_back_from_the_dead_beside_damaged_rows(store: Store, sto
     """A row of a worker that is gone waits again, whatever stands in it, and so does that of the next one."""
     for _ in range(2):
         store.jobs.add("x", "research", {"topic": "Galaxy"})
-        store.jobs.claim("w", ["research"], lease_s=LAPSED_S)
+        store.leases.lease_next("w", ["research"], lease_s=LAPSED_S)
     halves = """told = '1', losses = '[{"why": "\\ud800"}]'"""
     more = "" if store.is_shared else ", lease_until = 'long', tries = 'few', worker = X'ff'"
     changed(store_url, f"UPDATE kiwi_job SET {halves}{more} WHERE id = 'x-1'")
     if not store.is_shared:
         changed(store_url, f"UPDATE kiwi_job SET tries = {2**63 - 1} WHERE id = 'x-2'")
-    assert sorted(row.id for row in store.jobs.reap(most_tries=9)) == ["x-1", "x-2"]
+    assert sorted(row.id for row in store.leases.expire(max_tries=9)) == ["x-1", "x-2"]
     assert store.jobs.counts() == (2, 0)
 
 
@@ -109,7 +109,7 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
     Whose limits cannot be read has no others instead: that would be more than was meant for them.
     """
     store.jobs.add("x", "research", {})
-    job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+    job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
     store.jobs.add_events(job.holder, job.id, 1, [{"event": "page"}] * 3)
     for name in ("a", "b", "c"):

@@ -23,7 +23,7 @@ def worked_on(store: Store) -> list[str]:
         wish = {"topic": f"Ærø {number}", "nul": "\0", "share": 0.1 + 0.2}
         then(store.jobs.add("x", "research", wish, user=f"u{number % 2}", asked_at=AT))
     for number, state in enumerate(("done", "failed", "cancelled")):
-        job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+        job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
         assert job is not None
         store.jobs.add_events(job.holder, job.id, 1, [{"order": number}])
         store.parts.append(job.holder, job.id, {"steps": (0, b"line\n" * 9), "corpus": (0, bytes(9))})

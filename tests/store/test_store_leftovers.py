@@ -28,7 +28,7 @@ class Files(Mapping):
         return 2
 
 store = open_store(sys.argv[1], is_primary=True, clock=time.time)
-job = store.jobs.claim("killed", ["research"], lease_s=60.0)
+job = store.leases.lease_next("killed", ["research"], lease_s=60.0)
 store.files.put(job.holder, job.id, Files())
 """
 LEFT = "INSERT INTO kiwi_piece SELECT run_id, revision + 50, name, number, packed FROM kiwi_piece"
@@ -39,7 +39,7 @@ def pieces(url: str) -> int:
 
 
 def claimed(store: Store) -> str:
-    job = store.jobs.claim("w", ["research"], lease_s=LEASE_S)
+    job = store.leases.lease_next("w", ["research"], lease_s=LEASE_S)
     assert job is not None
     return job.holder
 
@@ -53,7 +53,7 @@ def test_what_a_killed_worker_put_goes_when_its_job_is_taken_back(store: Store, 
         assert worker.stdout.readline() == "putting\n"
         worker.kill()
     assert pieces(store_url) == 4
-    (back,) = store.jobs.reap(most_tries=3, is_dead=lambda worker: worker == "killed")
+    (back,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "killed")
     assert (back.state, pieces(store_url)) == ("queued", 0)
     store.files.put(claimed(store), "x-1", {"a": b"whole"})
     assert store.files.read("x-1", "a") == b"whole"
@@ -67,8 +67,8 @@ Ending = Callable[[Store, str], object]
     [
         lambda store, who: store.jobs.end(who, "x-1", "done", {}),
         lambda store, who: store.jobs.end(who, "x-1", "failed", {}),
-        lambda store, who: store.jobs.give_back(who, "x-1", "stopped"),
-        lambda store, who: store.jobs.lose(who, "x-1", most_tries=1),
+        lambda store, who: store.leases.requeue(who, "x-1", "stopped"),
+        lambda store, who: store.leases.requeue_killed(who, "x-1", max_tries=1),
     ],
     ids=["done", "failed", "given back", "lost"],
 )

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from tests.store.stores import LAPSED_S, LEASE_S, SECONDS, Opener, opened
 
-from kiwiresearch.errors import BadUsage, FolderTaken, LeaseLost, RunNotFound
-from kiwiresearch.store import job_row, jobs
+from kiwiresearch.errors import BadUsage, LeaseLost, RunNotFound, WrongJobState
+from kiwiresearch.store import job_row, jobs, leases
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.store.store import Store
 
@@ -18,7 +18,7 @@ ALL = ("research", "ask", "bulk", "kin")
 
 def started(store: Store, worker: str = "w", **more: Any) -> str:
     """The id of the job that a worker gets next; empty if there is none."""
-    job = store.jobs.claim(worker, ALL, lease_s=LEASE_S, **more)
+    job = store.leases.lease_next(worker, ALL, lease_s=LEASE_S, **more)
     return job.id if job else ""
 
 
@@ -36,7 +36,7 @@ def job_of(store: Store, job_id: str) -> JobRow:
 def running(store: Store, *, lease_s: float = LEASE_S, worker: str = "w") -> JobRow:
     """A job that a worker has begun."""
     store.jobs.add("x", "research", {"topic": "Galaxy"})
-    job = store.jobs.claim(worker, ALL, lease_s=lease_s)
+    job = store.leases.lease_next(worker, ALL, lease_s=lease_s)
     assert job is not None
     return job
 
@@ -96,14 +96,14 @@ def test_shares_are_fair_over_time(store: Store) -> None:
 
 def test_a_worker_takes_only_what_it_can_do(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds that it does not know and jobs that do not fit stay for others, at their place."""
-    monkeypatch.setattr(jobs, "CANDIDATES_PER_READ", 5)
+    monkeypatch.setattr(leases, "CANDIDATES_PER_READ", 5)
     for number in range(12):
         store.jobs.add("far", "research", {"number": number})
     store.jobs.add("near", "research", {"number": 7_000})
     store.jobs.add("kin", "kin", {"number": 7_000})
-    assert started(store, fits=lambda job: job.wish["number"] == 7_000) == "near-1"
-    assert store.jobs.claim("w", ("ask",), lease_s=LEASE_S) is None
-    assert store.jobs.claim("w", ("kin",), lease_s=LEASE_S, fits=lambda job: False) is None
+    assert started(store, can_do=lambda job: job.wish["number"] == 7_000) == "near-1"
+    assert store.leases.lease_next("w", ("ask",), lease_s=LEASE_S) is None
+    assert store.leases.lease_next("w", ("kin",), lease_s=LEASE_S, can_do=lambda job: False) is None
     assert started(store) == "far-1"
     assert store.jobs.counts() == (12, 2)
 
@@ -119,8 +119,8 @@ def test_a_claimed_job_says_who_has_it(store: Store) -> None:
 def test_what_a_job_tells_is_merged(store: Store) -> None:
     """Later words replace earlier ones of the same name alone."""
     job = running(store)
-    store.jobs.tell("w", job.id, {"pages": 1, "kept": 2})
-    store.jobs.tell(job.holder, job.id, {"pages": 3})
+    store.jobs.report_progress("w", job.id, {"pages": 1, "kept": 2})
+    store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.end(job.holder, job.id, "done", {"story": "It was long."}, ended_at="2026-01-01")
     ended = job_of(store, job.id)
     assert ended.told == {"pages": 3, "kept": 2, "story": "It was long."}
@@ -141,22 +141,22 @@ def test_a_job_ends_once(store: Store) -> None:
 def test_a_lease_that_is_renewed_does_not_lapse(store: Store) -> None:
     """Only the job of a worker that was not heard of goes back in line."""
     job, other = running(store, lease_s=LAPSED_S), running(store, worker="v")
-    assert store.jobs.renew("w", job.id, lease_s=LEASE_S) == "ours"
-    assert store.jobs.reap(most_tries=3) == []
-    assert store.jobs.renew("v", job.id, lease_s=LEASE_S) == "lost"
-    assert store.jobs.renew("w", "nobody-1", lease_s=LEASE_S) == "lost"
-    assert store.jobs.renew("v", other.id, lease_s=LEASE_S) == "ours"
+    assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "ours"
+    assert store.leases.expire(max_tries=3) == []
+    assert store.leases.renew("v", job.id, lease_s=LEASE_S) == "lost"
+    assert store.leases.renew("w", "nobody-1", lease_s=LEASE_S) == "lost"
+    assert store.leases.renew("v", other.id, lease_s=LEASE_S) == "ours"
 
 
 def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener) -> None:
     """Another worker goes on with it at its old place, and it is told who lost it, when and why."""
     job = running(store, lease_s=LAPSED_S)
     later = store.jobs.add("y", "research", {})
-    (reaped,) = another().jobs.reap(most_tries=3)
+    (reaped,) = another().leases.expire(max_tries=3)
     assert (reaped.id, reaped.state, reaped.turn) == (job.id, "queued", job.turn)
     assert [(loss["worker"], loss["why"]) for loss in reaped.losses] == [("w", "its worker was not heard of in time")]
     assert reaped.losses[0]["at"].startswith("20")
-    taken = another().jobs.claim("v", ALL, lease_s=LEASE_S)
+    taken = another().leases.lease_next("v", ALL, lease_s=LEASE_S)
     assert taken is not None
     assert (taken.id, taken.attempt, taken.worker) == (job.id, 2, "v")
     assert job_of(store, later.id).state == "queued"
@@ -165,44 +165,44 @@ def test_a_lost_job_is_taken_over_with_the_reason(store: Store, another: Opener)
 def test_a_worker_known_to_be_dead_is_not_waited_for(store: Store) -> None:
     """Where the host knows that the process is gone, the lease need not lapse."""
     job = running(store)
-    assert store.jobs.reap(most_tries=3, is_dead=lambda worker: worker == "v") == []
-    (reaped,) = store.jobs.reap(most_tries=3, is_dead=lambda worker: worker == "w")
+    assert store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "v") == []
+    (reaped,) = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "w")
     assert (reaped.id, reaped.losses[0]["why"]) == (job.id, "the process of its worker ended")
 
 
 def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> None:
     """After so many losses it is not tried again until somebody says so, and then with all its tries."""
     job = running(store, lease_s=LAPSED_S)
-    store.jobs.give_back("w", job.id, "the worker was stopped")
-    store.jobs.claim("w", ALL, lease_s=LAPSED_S)
+    store.leases.requeue("w", job.id, "the worker was stopped")
+    store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     for left in (2, 1, 0):
-        (lost,) = store.jobs.reap(most_tries=3)
+        (lost,) = store.leases.expire(max_tries=3)
         assert lost.state == ("queued" if left else "failed")
-        store.jobs.claim("w", ALL, lease_s=LAPSED_S)
+        store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     failed = job_of(store, job.id)
     assert failed.told["problem"].startswith("It was lost 3 times (")
     assert failed.told["problem"].count("not heard of") == 3
     assert "stopped" not in failed.told["problem"]
     assert failed.ended_at
-    again = store.jobs.again(job.id)
+    again = store.jobs.restart(job.id)
     assert (again.state, again.told, again.ended_at, len(again.losses)) == ("queued", {}, "", 4)
-    store.jobs.claim("w", ALL, lease_s=LAPSED_S)
-    assert [one.state for one in store.jobs.reap(most_tries=3)] == ["queued"]
+    store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
+    assert [one.state for one in store.leases.expire(max_tries=3)] == ["queued"]
 
 
 def test_a_job_whose_process_is_killed_is_tried_only_so_often(store: Store) -> None:
     """It waits again with the reason, and the last try is its end."""
     store.jobs.add("x", "research", {})
     for state in ("queued", "failed"):
-        row = store.jobs.claim("w", ("research",), lease_s=60)
+        row = store.leases.lease_next("w", ("research",), lease_s=60)
         assert row is not None
-        assert store.jobs.lose(row.holder, row.id, most_tries=2).state == state
+        assert store.leases.requeue_killed(row.holder, row.id, max_tries=2).state == state
     failed = store.jobs.get("x-1")
     assert failed is not None
     assert [one["why"] for one in failed.losses] == ["its process was killed"] * 2
     assert failed.told["problem"].startswith("It was lost 2 times (")
     with pytest.raises(LeaseLost):
-        store.jobs.lose("w", "x-1", most_tries=2)
+        store.leases.requeue_killed("w", "x-1", max_tries=2)
 
 
 def test_a_job_that_is_given_back_has_lost_no_try(store: Store) -> None:
@@ -211,17 +211,17 @@ def test_a_job_that_is_given_back_has_lost_no_try(store: Store) -> None:
     store.jobs.add("y", "research", {})
     for _ in range(5):
         assert started(store) == "x-1"
-        store.jobs.give_back("w", "x-1", "the worker was stopped")
-        assert store.jobs.reap(most_tries=1) == []
+        store.leases.requeue("w", "x-1", "the worker was stopped")
+        assert store.leases.expire(max_tries=1) == []
     job = job_of(store, "x-1")
     assert (job.state, job.turn, job.attempt) == ("queued", 1, 5)
     assert {loss["why"] for loss in job.losses} == {"the worker was stopped"}
 
 
 WRITES: dict[str, Callable[[Store, str, str], None]] = {
-    "tell": lambda store, holder, job: store.jobs.tell(holder, job, {"pages": 9}),
+    "tell": lambda store, holder, job: store.jobs.report_progress(holder, job, {"pages": 9}),
     "end": lambda store, holder, job: store.jobs.end(holder, job, "done", {}),
-    "give back": lambda store, holder, job: store.jobs.give_back(holder, job, "x"),
+    "give back": lambda store, holder, job: store.leases.requeue(holder, job, "x"),
     "events": lambda store, holder, job: store.jobs.add_events(holder, job, 1, [{"a": 1}]),
     "append": lambda store, holder, job: store.parts.append(holder, job, {"steps": (0, b"zombie")}),
     "files": lambda store, holder, job: store.files.put(holder, job, {"brief.md": b"zombie"}),
@@ -232,10 +232,10 @@ WRITES: dict[str, Callable[[Store, str, str], None]] = {
 def test_a_worker_given_up_for_dead_writes_nothing(store: Store, now_with: str) -> None:
     """Whatever became of the job since, a write of who had it before is refused and leaves no trace."""
     zombie = running(store, lease_s=LAPSED_S)
-    store.jobs.reap(most_tries=3)
+    store.leases.expire(max_tries=3)
     if now_with != "in line":
         worker = "w" if now_with == "itself again" else "v"
-        taken = store.jobs.claim(worker, ALL, lease_s=LEASE_S)
+        taken = store.leases.lease_next(worker, ALL, lease_s=LEASE_S)
         assert taken is not None
         if now_with == "done":
             store.jobs.end(taken.holder, taken.id, "done", {})
@@ -243,7 +243,7 @@ def test_a_worker_given_up_for_dead_writes_nothing(store: Store, now_with: str) 
     for write in WRITES.values():
         with pytest.raises(LeaseLost, match="no longer held"):
             write(store, zombie.holder, zombie.id)
-    assert store.jobs.renew(zombie.holder, zombie.id, lease_s=LEASE_S) == "lost"
+    assert store.leases.renew(zombie.holder, zombie.id, lease_s=LEASE_S) == "lost"
     assert store.digest() == before
 
 
@@ -255,7 +255,7 @@ def test_cancelling_ends_what_waits_and_asks_what_runs(store: Store) -> None:
     assert started(store) == ""
     asked = store.jobs.cancel(job.id)
     assert (asked.state, asked.stop_wanted) == ("running", True)
-    assert store.jobs.renew("w", job.id, lease_s=LEASE_S) == "stop"
+    assert store.leases.renew("w", job.id, lease_s=LEASE_S) == "stop"
     store.jobs.end("w", job.id, "cancelled", {})
     assert store.jobs.cancel(job.id).state == "cancelled"
     with pytest.raises(RunNotFound):
@@ -268,27 +268,27 @@ def test_a_job_that_was_to_stop_does_not_come_back(store: Store, end: str) -> No
     job = running(store, lease_s=LAPSED_S)
     store.jobs.cancel(job.id)
     if end == "lost":
-        store.jobs.reap(most_tries=3)
+        store.leases.expire(max_tries=3)
     else:
-        store.jobs.give_back("w", job.id, "the worker was stopped")
+        store.leases.requeue("w", job.id, "the worker was stopped")
     ended = job_of(store, job.id)
     assert (ended.state, bool(ended.ended_at)) == ("cancelled", True)
-    assert not store.jobs.again(job.id).stop_wanted
+    assert not store.jobs.restart(job.id).stop_wanted
 
 
 def test_a_job_is_started_again_at_a_new_turn(store: Store) -> None:
     """What ended before it was done can go on, behind all others; what is done or open cannot."""
     job = running(store)
-    with pytest.raises(FolderTaken, match="in line, or runs"):
-        store.jobs.again(job.id)
+    with pytest.raises(WrongJobState, match="in line, or runs"):
+        store.jobs.restart(job.id)
     store.jobs.end("w", job.id, "failed", {"problem": "No room.", "remedy": "Make some.", "pages": 4})
     store.jobs.add("y", "research", {})
-    again = store.jobs.again(job.id)
+    again = store.jobs.restart(job.id)
     assert (again.state, again.turn, again.told, again.attempt) == ("queued", 3, {"pages": 4}, 1)
     assert line(store) == ["y-1", job.id]
     store.jobs.end("w", job.id, "done", {})
-    with pytest.raises(FolderTaken, match="is done"):
-        store.jobs.again(job.id)
+    with pytest.raises(WrongJobState, match="is done"):
+        store.jobs.restart(job.id)
 
 
 def test_a_removed_job_leaves_nothing(store: Store) -> None:
@@ -296,7 +296,7 @@ def test_a_removed_job_leaves_nothing(store: Store) -> None:
     job = running(store)
     store.parts.append("w", job.id, {"steps": (0, b"one\n")})
     store.jobs.add_events("w", job.id, 1, [{"order": 1}])
-    with pytest.raises(FolderTaken, match="runs"):
+    with pytest.raises(WrongJobState, match="runs"):
         store.jobs.remove(job.id)
     store.jobs.end("w", job.id, "failed", {})
     store.jobs.remove(job.id)
@@ -321,8 +321,8 @@ def test_events_are_numbered_within_an_attempt_and_read_on_from_a_place(store: S
     job = running(store, lease_s=LAPSED_S)
     store.jobs.add_events("w", job.id, 1, [{"order": 1}, {"order": 2}])
     store.jobs.add_events("w", job.id, 1, [])
-    store.jobs.reap(most_tries=3)
-    store.jobs.claim("v", ALL, lease_s=LEASE_S)
+    store.leases.expire(max_tries=3)
+    store.leases.lease_next("v", ALL, lease_s=LEASE_S)
     store.jobs.add_events("v", job.id, 2, [{"order": 3}])
     assert store.jobs.events(job.id) == [(1, 1, {"order": 1}), (1, 2, {"order": 2}), (2, 1, {"order": 3})]
     assert store.jobs.events(job.id, (1, 1)) == [(1, 2, {"order": 2}), (2, 1, {"order": 3})]
@@ -355,8 +355,8 @@ def test_losses_do_not_pile_up(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for number in range(5):
-        store.jobs.claim("w", ALL, lease_s=LEASE_S)
-        store.jobs.give_back("w", "x-1", str(number))
+        store.leases.lease_next("w", ALL, lease_s=LEASE_S)
+        store.leases.requeue("w", "x-1", str(number))
     assert [loss["why"] for loss in job_of(store, "x-1").losses] == ["2", "3", "4"]
 
 
@@ -365,11 +365,11 @@ def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkey
     monkeypatch.setattr(job_row, "MAX_LOSSES", 3)
     store.jobs.add("x", "research", {})
     for left in (2, 1, 0):
-        store.jobs.claim("w", ALL, lease_s=LAPSED_S)
-        (lost,) = store.jobs.reap(most_tries=3)
+        store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
+        (lost,) = store.leases.expire(max_tries=3)
         for _ in range(5 if left else 0):
-            store.jobs.claim("w", ALL, lease_s=LEASE_S)
-            store.jobs.give_back("w", "x-1", "a host is away")
+            store.leases.lease_next("w", ALL, lease_s=LEASE_S)
+            store.leases.requeue("w", "x-1", "a host is away")
     assert lost.state == "failed"
     assert lost.told["problem"].count("not heard of") == 3
     assert [loss["why"] == "a host is away" for loss in lost.losses] == [False, False, True, True, True, False]
@@ -381,5 +381,5 @@ def test_leases_are_judged_by_the_clock_of_the_store(store: Store, store_url: st
     with opened(store_url) as other:
         for _ in range(int(LEASE_S) + 1):
             next(SECONDS)
-        lost = other.jobs.reap(most_tries=3)
+        lost = other.leases.expire(max_tries=3)
     assert [one.id for one in lost] == ([] if store.is_shared else [job.id])

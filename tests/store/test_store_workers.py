@@ -18,7 +18,7 @@ from tests.store.stores import LAPSED_S, LEASE_S, crowd, opened
 from kiwiresearch.store.store import Store
 
 CLAIMING = """
-while job := store.jobs.claim(f"w{me}", ["research"], lease_s=60):
+while job := store.leases.lease_next(f"w{me}", ["research"], lease_s=60):
     store.parts.append(job.holder, job.id, {"steps": (0, f"w{me} {job.id}".encode())})
     store.jobs.add_events(job.holder, job.id, job.attempt, [{"by": me}])
     store.files.put(job.holder, job.id, {"out": b"x"})
@@ -47,8 +47,8 @@ def test_threads_of_one_process_share_a_store(store: Store) -> None:
 
     def work(me: int) -> list[str]:
         done = []
-        while job := store.jobs.claim(f"w{me}", ["research"], lease_s=LEASE_S):
-            store.jobs.tell(job.holder, job.id, {"by": me})
+        while job := store.leases.lease_next(f"w{me}", ["research"], lease_s=LEASE_S):
+            store.jobs.report_progress(job.holder, job.id, {"by": me})
             store.jobs.end(job.holder, job.id, "done", {})
             done.append(job.id)
         return done
@@ -84,7 +84,7 @@ HOLDING = """
 import sys, time
 from kiwiresearch.store.store import open_store
 store = open_store(sys.argv[1], is_primary=True, clock=time.time)
-job = store.jobs.claim("dies", ["research"], lease_s=float(sys.argv[2]))
+job = store.leases.lease_next("dies", ["research"], lease_s=float(sys.argv[2]))
 store.parts.append(job.holder, job.id, {"steps": (0, b"one\\n")})
 with store._database.writing() as connection:
     connection.exec_driver_sql("UPDATE kiwi_job SET told = '{\\"half\\": 1}'")
@@ -106,11 +106,11 @@ def test_the_job_of_a_killed_worker_goes_on_elsewhere(store_url: str) -> None:
         if store.is_shared:  # the server notices in its own time that the connection is gone
             with store._database.writing() as connection:
                 connection.exec_driver_sql("SELECT id FROM kiwi_job FOR UPDATE")
-        lost = store.jobs.reap(most_tries=3)
+        lost = store.leases.expire(max_tries=3)
         if not lost:  # the file's clock is the test's own
-            lost = store.jobs.reap(most_tries=3, is_dead=lambda worker: worker == "dies")
+            lost = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "dies")
         assert [(job.id, job.state, job.told) for job in lost] == [("x-1", "queued", {})]
-        taken = store.jobs.claim("lives", ["research"], lease_s=LEASE_S)
+        taken = store.leases.lease_next("lives", ["research"], lease_s=LEASE_S)
         assert taken is not None
         assert b"".join(store.parts.read("x-1", "steps")) == b"one\n"
         store.parts.append(taken.holder, "x-1", {"steps": (4, b"two\n")})
@@ -133,7 +133,7 @@ def _walk(store: Store, steps: list[Step]) -> None:
             store.jobs.add("x", "research", {}, user=f"u{which % 3}", priority=which // 3)
         elif step == "claim":
             lease_s = LAPSED_S if which == 5 else LEASE_S * 1_000
-            found = store.jobs.claim(f"w{which % 2}", ["research"], lease_s=lease_s)
+            found = store.leases.lease_next(f"w{which % 2}", ["research"], lease_s=lease_s)
             waiting = [job for job in jobs.values() if job.state == "queued"]
             counts = Counter(jobs[one].user for one in running)
             order = [(-job.priority, counts[job.user], starts.get(job.user, -1), job.turn, job.id) for job in waiting]
@@ -141,13 +141,13 @@ def _walk(store: Store, steps: list[Step]) -> None:
             if found:
                 starts[found.user] = number
         elif step == "lose":
-            store.jobs.reap(most_tries=2)
+            store.leases.expire(max_tries=2)
         elif step == "cancel" and jobs:
             store.jobs.cancel(sorted(jobs)[which % len(jobs)])
         elif step == "end" and chosen:
             store.jobs.end(chosen.holder, chosen.id, "done", {})
         elif step == "give back" and chosen:
-            store.jobs.give_back(chosen.holder, chosen.id, "stopped")
+            store.leases.requeue(chosen.holder, chosen.id, "stopped")
 
 
 def _check(before: Store) -> None:

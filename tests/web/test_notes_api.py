@@ -10,7 +10,7 @@ import pytest
 from tests.research.compared_runs import two_snapshots
 from tests.web.running import UNHURRIED, a_client, a_room, running
 
-from kiwiresearch.export.exporter import FORMATS
+from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.web.app import make_app
 

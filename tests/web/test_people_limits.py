@@ -130,7 +130,7 @@ def test_runs_at_once_are_limited_where_they_are_taken(store: Store) -> None:
     def fits(row: object) -> bool:
         return may_start_job(store, settings, row.user)  # type: ignore[attr-defined]
 
-    taken = [store.jobs.claim("w", ["research"], lease_s=60, fits=fits) for _ in range(5)]
+    taken = [store.leases.lease_next("w", ["research"], lease_s=60, can_do=fits) for _ in range(5)]
     assert sorted(row.user for row in taken if row) == ["", "olga", "olga", "remy"]
 
 
@@ -140,8 +140,8 @@ def test_limits_that_cannot_be_read_keep_nobody_else_waiting(store: Store, tmp_p
         store.people.add(user, "researcher", made_at="")
         store.jobs.add("x", "research", {}, user=user)
     changed(f"sqlite:///{tmp_path / 'store.sqlite'}", "UPDATE kiwi_user SET limits = '[]' WHERE name = 'remy'")
-    taken = store.jobs.claim(
-        "w", ["research"], lease_s=60, fits=lambda row: may_start_job(store, LimitSettings(), row.user)
+    taken = store.leases.lease_next(
+        "w", ["research"], lease_s=60, can_do=lambda row: may_start_job(store, LimitSettings(), row.user)
     )
     assert taken is not None
     assert taken.user == "ruth"

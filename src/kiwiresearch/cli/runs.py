@@ -10,6 +10,7 @@ import typer
 
 from kiwiresearch.cli.options import BookOption, JsonOption, open_books, print_json, report_missing, say, user_workspace
 from kiwiresearch.errors import BadUsage, Interrupted
+from kiwiresearch.export.formats import formats_help
 
 if TYPE_CHECKING:
     from kiwiresearch.runs.research import Research
@@ -119,15 +120,9 @@ def _option_name(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-# Written out, since the formats themselves take long to load; a test holds it to them.
-FORMATS_HELP = (
-    "markdown, html, obsidian, epub, zim; bibtex, ris, csl-json; claims-csv; graphml, gexf, csv or kiwix-bookmarks."
-)
-
-
 def export(
     run: Annotated[str, typer.Argument(help="The folder of a finished run.", metavar="RUN")],
-    to: Annotated[str, typer.Option("--to", help=FORMATS_HELP, metavar="FORMAT")],
+    to: Annotated[str, typer.Option("--to", help=formats_help(), metavar="FORMAT")],
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="A file or folder; RUN/export if not given.", metavar="PATH")
     ] = None,

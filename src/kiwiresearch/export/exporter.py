@@ -1,20 +1,19 @@
-"""Exporting a finished run: the formats there are, and writing them to files and folders."""
+"""Exporting a finished run in one of the FORMATS, to files and folders."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 
 from kiwiresearch.errors import BadUsage, CannotWrite, RunDamaged, RunNotFound
 from kiwiresearch.export.brief_files import brief_in_html, brief_in_markdown, claim_table
 from kiwiresearch.export.citations import bibtex, csl, ris
 from kiwiresearch.export.ebooks import epub, zim
 from kiwiresearch.export.findings import RunFindings, read_findings
+from kiwiresearch.export.formats import ZIP, ExportFormat, format_named
 from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, page_table
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
@@ -24,77 +23,43 @@ from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import RunGraph, xml_safe
 from kiwiresearch.system import write_atomically
 
-
-@dataclass(frozen=True, slots=True)
-class ExportFormat:
-    """What can be asked for, and which programs it is for."""
-
-    readers: str
-    names: tuple[str, ...]
-    """Of its files, unless the user says otherwise; the first alone where the rest depends on the run."""
-    make: Callable[[Run], Iterable[ExportedFile]]
-    reads: tuple[str, ...] = (BRIEF, CLAIMS)
-    """The files of a run that it cannot do without."""
-    is_folder: bool = False
-    """Whether it makes many files that belong into a folder of their own."""
-
-
-def _of_graph(readers: str, files: Mapping[str, Callable[[RunGraph], str]]) -> ExportFormat:
-    def make(run: Run) -> Iterable[ExportedFile]:
-        graph = run.graph
-        return [ExportedFile(name, _bytes(write(graph))) for name, write in files.items()]
-
-    return ExportFormat(readers, tuple(files), make, (GRAPH,))
-
-
-def _of_findings(readers: str, name: str, write: Callable[[RunFindings], str | bytes]) -> ExportFormat:
-    def make(run: Run) -> Iterable[ExportedFile]:
-        made = write(read_findings(run))
-        return [ExportedFile(name, _bytes(made) if isinstance(made, str) else made)]
-
-    return ExportFormat(readers, (name,), make)
-
-
-def _bytes(text: str) -> bytes:
-    return xml_safe(text).encode()
-
-
-FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
-    {
-        "markdown": _of_findings("text editors, word processors, wikis", "brief.md", brief_in_markdown),
-        "html": _of_findings("browsers", "brief.html", brief_in_html),
-        "obsidian": ExportFormat(
-            "Obsidian and other programs for notes",
-            ("Index.md",),
-            lambda run: obsidian(read_findings(run)),
-            is_folder=True,
-        ),
-        "epub": _of_findings("e-readers and reading apps", "brief.epub", epub),
-        "zim": _of_findings("Kiwix", "brief.zim", zim),
-        "bibtex": _of_findings("LaTeX, JabRef, Zotero", "sources.bib", bibtex),
-        "ris": _of_findings("Zotero, EndNote, Mendeley", "sources.ris", ris),
-        "csl-json": _of_findings("Zotero, Pandoc", "sources.json", csl),
-        "claims-csv": _of_findings("spreadsheets", "claims.csv", claim_table),
-        "graphml": _of_graph("Gephi, yEd, Cytoscape, networkx", {"graph.graphml": graphml}),
-        "gexf": _of_graph("Gephi", {"graph.gexf": gexf}),
-        "csv": _of_graph("Gephi, spreadsheets", {"nodes.csv": page_table, "edges.csv": link_table}),
-        "kiwix-bookmarks": _of_graph("Kiwix", {"bookmarks.xml": bookmarks}),
-    }
-)
-"""In the order in which users see them."""
-
-
-def format_named(name: str) -> ExportFormat:
-    if name not in FORMATS:
-        raise BadUsage(f"There is no export format {name!r}.", remedy=f"The formats are: {', '.join(FORMATS)}.")
-    return FORMATS[name]
+# What writes each of the FORMATS: a file from the findings, the files of a folder, or each file from the graph.
+FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
+    "markdown": brief_in_markdown,
+    "html": brief_in_html,
+    "epub": epub,
+    "zim": zim,
+    "bibtex": bibtex,
+    "ris": ris,
+    "csl-json": csl,
+    "claims-csv": claim_table,
+}
+FOLDER_WRITERS: Mapping[str, Callable[[RunFindings], Iterable[ExportedFile]]] = {"obsidian": obsidian}
+GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
+    "graphml": (graphml,),
+    "gexf": (gexf,),
+    "csv": (page_table, link_table),
+    "kiwix-bookmarks": (bookmarks,),
+}
 
 
 def make_files(folder: Path, to: str) -> tuple[ExportedFile, ...]:
     """The files of the finished run in a folder in one of the FORMATS; nothing is written anywhere."""
     form = format_named(to)
-    _check_folder(folder, form.reads)
-    return tuple(form.make(Run.open(folder)))
+    _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
+    run = Run.open(folder)
+    if form.is_folder:
+        return tuple(FOLDER_WRITERS[to](read_findings(run)))
+    contents: list[str | bytes]
+    if form.content == "graph":
+        graph = run.graph
+        contents = [write(graph) for write in GRAPH_WRITERS[to]]
+    else:
+        contents = [FINDINGS_WRITERS[to](read_findings(run))]
+    return tuple(
+        ExportedFile(name, xml_safe(content).encode() if isinstance(content, str) else content)
+        for name, content in zip(form.files, contents, strict=True)
+    )
 
 
 NAME_IT = "Name the folder that a run has written."
@@ -217,7 +182,6 @@ def _write_record(folder: Path, hashes: Hashes) -> None:
 
 
 FOLDER = "export"
-ZIP = ".zip"
 
 
 def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
@@ -229,7 +193,7 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
     that an earlier export wrote and this one does not are taken away.
     """
     form = format_named(to)
-    is_one = _is_one_file(to, form, out)
+    is_one = _is_one_file(form, out)
     files = make_files(run, to)
     if out is not None and is_one:
         files = (
@@ -248,14 +212,13 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
     return tuple(places)
 
 
-def _is_one_file(to: str, form: ExportFormat, out: Path | None) -> bool:
+def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
     """Whether `out` names a file; refused where it cannot hold all that is made."""
     ending = out.suffix.lower() if out is not None else ""
-    is_several = form.is_folder or len(form.names) > 1
-    if ending == Path(form.names[0]).suffix and is_several:
-        what = "many files" if form.is_folder else f"{len(form.names)}: {' and '.join(form.names)}"
-        raise BadUsage(f"{str(out)!r} is one file, and {to!r} makes {what}.", remedy="Name a folder for them.")
-    return ending == (ZIP if is_several else Path(form.names[0]).suffix)
+    if form.is_several and ending == Path(form.files[0]).suffix:
+        what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
+        raise BadUsage(f"{str(out)!r} is one file, and {form.name!r} makes {what}.", remedy="Name a folder for them.")
+    return ending == form.ending
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ def may_start_job(store: Store, settings: LimitSettings, user: str) -> bool:
     except StoreDamaged:
         return False
     most = user_limits(settings, known.role, known.limits).running if known is not None else 0
-    return not most or store.jobs.counts(user)[1] < most
+    return not most or store.jobs.counts(user).running < most
 
 
 class JobBooks:

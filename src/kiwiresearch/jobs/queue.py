@@ -11,7 +11,6 @@ from pathlib import Path
 
 from kiwiresearch.cases.registry import CaseRegistry, open_registry
 from kiwiresearch.errors import (
-    FolderTaken,
     Interrupted,
     NothingFound,
     RunDamaged,
@@ -20,6 +19,7 @@ from kiwiresearch.errors import (
     StoreError,
     StoreUnreachable,
     TooManyRuns,
+    WrongJobState,
 )
 from kiwiresearch.jobs.assignment import JobAssignment, JobBooks, exists
 from kiwiresearch.jobs.job import (
@@ -35,8 +35,8 @@ from kiwiresearch.jobs.job import (
     checked_request,
     job_from_row,
 )
-from kiwiresearch.jobs.leases import Listeners, WorkerLock
 from kiwiresearch.jobs.worker import GRACE_S, MAX_RUNNING, Worker, WorkerContext
+from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
 from kiwiresearch.runs.folder import STEPS, discard_empty_run
 from kiwiresearch.runs.progress import steps_file
 from kiwiresearch.runs.run import Runs
@@ -129,15 +129,15 @@ class JobQueue:
         self._worker = self._new_worker(say) if self._limits.running else None
 
     def _new_worker(self, say: Callable[[str], None] | None) -> Worker:
-        work = WorkerContext(self.assignment.order, self.assignment.eligibility, self._now, self._kinds, say)
-        life = WorkerLock(self._desk.folders.state)
+        context = WorkerContext(self.assignment.order, self.assignment.eligibility, self._now, self._kinds, say)
+        lock = WorkerLock(self._desk.folders.state)
         limits = self._limits
-        return Worker(self.store, work, life, self._listeners, at_once=limits.running, grace_s=limits.grace_s)
+        return Worker(self.store, context, lock, self._listeners, max_running=limits.running, grace_s=limits.grace_s)
 
     @property
     def is_full(self) -> bool:
         """Whether so many wait that nobody else can."""
-        return self.store.jobs.counts()[0] >= self._limits.queued
+        return self.store.jobs.counts().queued >= self._limits.queued
 
     @property
     def max_pages(self) -> int:
@@ -205,7 +205,7 @@ class JobQueue:
                 asked_at=self._now(),
                 is_taken=lambda job_id: self.assignment.has_folder(wish, job_id),
             )
-        self._advance()
+        self._start_waiting()
         return self.get(row.id)
 
     def resume(self, job_id: str) -> Job:
@@ -216,14 +216,14 @@ class JobQueue:
                 raise StoreDamaged(job.problem, remedy=job.remedy)
             if job.is_open:
                 state = "runs already" if job.state == "running" else "is in line already"
-                raise FolderTaken(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
+                raise WrongJobState(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
             if not job.is_resumable:
-                raise FolderTaken(f"The job {job_id!r} is done.", remedy="Its run can be read.")
+                raise WrongJobState(f"The job {job_id!r} is done.", remedy="Its run can be read.")
             self._books.books_for(job.wish)
             self._refuse_when_full()
             self._refuse_same_case(job.wish)
-            self.store.jobs.again(job_id)
-        self._advance()
+            self.store.jobs.restart(job_id)
+        self._start_waiting()
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
@@ -244,10 +244,10 @@ class JobQueue:
         if isinstance(job.wish, UnreadableRequest):
             return self._remove_damaged(job_id, with_run=with_run)
         if job.is_open:
-            raise FolderTaken(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
+            raise WrongJobState(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
         if not with_run and (job.pages or job.state == "done"):
             remedy = f"To remove that as well: kiwiresearch jobs remove {job_id} --yes"
-            raise FolderTaken(f"The job {job_id!r} has work to keep.", remedy=remedy)
+            raise WrongJobState(f"The job {job_id!r} has work to keep.", remedy=remedy)
         folder = self.assignment.place(job) if isinstance(job.wish, QuestionsRequest) else self.folder / job_id
         if with_run:
             remove_run(self.store, job_id, folder)
@@ -265,7 +265,9 @@ class JobQueue:
             return None
         row = self.store.jobs.get(job_id)
         if row is not None and row.state == "running":
-            raise FolderTaken(f"The job {job_id!r} runs.", remedy=f"Cancel it first: kiwiresearch jobs cancel {job_id}")
+            raise WrongJobState(
+                f"The job {job_id!r} runs.", remedy=f"Cancel it first: kiwiresearch jobs cancel {job_id}"
+            )
         if with_run:
             remove_run(self.store, job_id, self.folder / job_id)
             remove_run_files(self.assignment.answers / job_id)
@@ -276,7 +278,7 @@ class JobQueue:
 
     def events_after(self, job_id: str, place: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
         """What a job told after a place, as far as it is remembered."""
-        held = self._worker.held(job_id) if self._worker is not None and is_job_id(job_id) else None
+        held = self._worker.leased_job(job_id) if self._worker is not None and is_job_id(job_id) else None
         before = (held.job.attempt, 0) if held is not None else None
         told = [] if before is not None and place >= before else self._stored_events(job_id, place)
         if held is not None:
@@ -305,7 +307,7 @@ class JobQueue:
 
     def pid(self, job_id: str) -> int | None:
         """The process that works on a job, if one of ours does."""
-        held = self._worker.held(job_id) if self._worker is not None else None
+        held = self._worker.leased_job(job_id) if self._worker is not None else None
         return held.pid if held is not None else None
 
     def close(self) -> None:
@@ -316,15 +318,15 @@ class JobQueue:
         self.cases.close()
         self._listeners.notify()
 
-    def _advance(self) -> None:
+    def _start_waiting(self) -> None:
         """Begin at once what can be; where the store is just away, the worker's next look does."""
         if self._worker is not None:
             with contextlib.suppress(StoreUnreachable):
-                self._worker.advance()
+                self._worker.lease_jobs()
 
     def _with_progress(self, job: Job) -> Job:
         """The job with what it has told us since it last told the store."""
-        held = self._worker.held(job.id) if self._worker is not None else None
+        held = self._worker.leased_job(job.id) if self._worker is not None else None
         if held is None or held.job.attempt != job.attempt or not job.is_open:
             return job
         return replace(job, pages=held.job.pages)

@@ -132,7 +132,7 @@ def store_progress(order: JobOrder, told: dict[str, Any]) -> None:
     if not order.job:
         return
     try:
-        store_of(order.open_workspace()).jobs.tell(order.holder, order.job, told)
+        store_of(order.open_workspace()).jobs.report_progress(order.holder, order.job, told)
     except LeaseLost as problem:
         raise JobLost from problem
     except StoreUnreachable:  # it is told again with the next step, and at the end

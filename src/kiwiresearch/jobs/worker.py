@@ -1,4 +1,4 @@
-"""A worker: claims jobs from the store, has a process do each, and records how it ended."""
+"""A worker: leases jobs from the store, runs each in a process, and records how it ended."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import time
 import traceback
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from kiwiresearch.errors import BadUsage, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.jobs.job import JOB_KINDS, Job, UnreadableRequest, job_from_row
-from kiwiresearch.jobs.leases import LeasedJob, Listeners, WorkerLock
 from kiwiresearch.jobs.process import RESUME_HINT, JobEnding, JobOrder, JobProcesses
+from kiwiresearch.jobs.worker_state import LeasedJob, Listeners, WorkerLock
 
 if TYPE_CHECKING:
     from kiwiresearch.store.job_row import JobRow
@@ -22,149 +22,157 @@ if TYPE_CHECKING:
 MAX_RUNNING = 2
 GRACE_S = 10.0
 LEASE_S = 15.0
-"""After so long without word of a worker its jobs go to others; its processes end sooner, by themselves."""
+"""A worker that does not renew its leases for this long loses its jobs; its processes exit sooner on their own."""
 RENEW_S = 2.0
-"""How often a worker gives word, and looks for those that gave none."""
+"""How often a worker renews its leases and looks for expired ones."""
 POLL_S = 0.5
-"""How often a worker looks whether there is something to do."""
+"""How often a worker looks for waiting jobs."""
 MAX_TRIES = 3
-"""A job that was lost so often fails."""
-STOPPED = "its worker was stopped"
+"""A job that was lost this many times fails."""
+WORKER_STOPPED = "its worker was stopped"
 POSTPONE_S = 5.0
-"""How long a job waits that misses a host, the store or a folder before anybody here tries it again."""
+"""How long this worker leaves a job alone whose host, store or folder is unavailable."""
 
 
-def audit_job_end(store: Store, job: Job, state: str, at: str) -> None:
-    """Tell the audit how work of a user ended, whoever did it."""
+def audit_job_end(store: Store, job: Job, state: str, ended_at: str) -> None:
+    """Record in the audit how a user's job ended, on whichever host."""
     if job.user:
-        store.audit.add(at, job.user, job.worker, "ended", job.id, state, {"pages": job.pages})
+        store.audit.add(ended_at, job.user, job.worker, "ended", job.id, state, {"pages": job.pages})
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What a worker needs to know of jobs."""
+    """What a worker needs to know about jobs."""
 
-    order: Callable[[JobRow, Job], JobOrder]
+    make_order: Callable[[JobRow, Job], JobOrder]
     """What is to be done, where and with which books."""
-    fits: Callable[[], Callable[[JobRow], bool]]
-    """Gives, for each look along the line, what says whether a job can be done here."""
+    eligibility: Callable[[], Callable[[JobRow], bool]]
+    """Returns, for each pass over the queue, a predicate for the jobs that this host can do."""
     now: Callable[[], str]
     kinds: Collection[str] = JOB_KINDS
-    say: Callable[[str], None] | None = None
-    """Hears which job begins, and how it ended."""
+    log: Callable[[str], None] | None = None
+    """Called when a job begins and when it ends."""
 
     def report(self, words: str) -> None:
-        if self.say is not None:
-            self.say(words)
+        if self.log is not None:
+            self.log(words)
 
 
 class Worker:
-    """Some jobs at once, each in a process of its own; it lives until it is closed.
+    """Runs several jobs at once, each in a process of its own, until it is closed.
 
-    A thread says every few seconds that the worker lives, and takes back the jobs of those
-    that are gone; another takes what waits, so that no claim keeps a lease waiting. Whoever
-    puts a job in line here need not wait for that: `advance` takes it at once.
+    One thread renews the leases every few seconds and expires those of dead workers; another leases what
+    waits, so that leasing never delays a renewal. A caller that queues a job in this process need not wait
+    for either: `lease_jobs` starts it at once.
     """
 
     def __init__(
-        self, store: Store, work: WorkerContext, life: WorkerLock, listeners: Listeners, *, at_once: int, grace_s: float
+        self,
+        store: Store,
+        context: WorkerContext,
+        lock: WorkerLock,
+        listeners: Listeners,
+        *,
+        max_running: int,
+        grace_s: float,
     ) -> None:
-        self._store, self._work, self._life, self._listeners = store, work, life, listeners
-        self._at_once, self._grace_s = at_once, grace_s
+        self._store, self._context, self._worker_lock, self._listeners = store, context, lock, listeners
+        self._max_running, self._grace_s = max_running, grace_s
         self._processes = JobProcesses()
-        self._held: dict[str, LeasedJob] = {}
-        self._threads: list[threading.Thread] = []
-        self._changing = threading.RLock()
-        self._claiming = threading.Lock()
-        """Of whoever takes jobs; nobody asks the store while holding `_changing`."""
+        self._leased: dict[str, LeasedJob] = {}
+        self._job_threads: list[threading.Thread] = []
+        # Nothing may call the store while it holds this lock: the store can block for seconds.
+        self._lock = threading.RLock()
+        self._lease_lock = threading.Lock()
         self._is_closed = False
         self._ended = threading.Event()
         self._due: dict[str, float] = {}
-        self._rest_until: dict[str, float] = {}
-        """Jobs that miss something, and when to see whether it is back."""
-        self._is_away = False
-        looks = (self._heartbeat, self._poll)
-        self._keepers = [
-            threading.Thread(target=self._loop, args=(look,), name="worker", daemon=True) for look in looks
-        ]
-        for look in looks:
-            look()
-        for keeper in self._keepers:
-            keeper.start()
+        self._retry_at: dict[str, float] = {}
+        """When to retry the jobs for which something was unavailable."""
+        self._has_reported = False
+        """Whether it was reported that the store cannot be used just now."""
+        passes = (self._heartbeat, self._poll)
+        self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in passes]
+        for one in passes:
+            one()
+        for thread in self._threads:
+            thread.start()
 
     @property
     def is_idle(self) -> bool:
-        with self._changing:
-            return not self._held
+        with self._lock:
+            return not self._leased
 
-    def held(self, job_id: str) -> LeasedJob | None:
-        """The job, if this worker has it."""
-        with self._changing:
-            return self._held.get(job_id)
+    def leased_job(self, job_id: str) -> LeasedJob | None:
+        """The job, if this worker holds its lease."""
+        with self._lock:
+            return self._leased.get(job_id)
 
-    def advance(self) -> None:
-        """Take the jobs whose turn it is, as long as there is room."""
-        with self._claiming:
+    def lease_jobs(self) -> None:
+        """Lease and start the jobs whose turn it is, as long as there is room."""
+        with self._lease_lock:
             while self._has_room():
-                row = self._store.jobs.claim(self._life.name, self._work.kinds, lease_s=LEASE_S, fits=self._fitting())
+                row = self._store.leases.lease_next(
+                    self._worker_lock.name, self._context.kinds, lease_s=LEASE_S, can_do=self._can_do()
+                )
                 if row is None:
                     break
-                self._take(row)
+                self._start(row)
         self._listeners.notify()
 
     def _has_room(self) -> bool:
-        with self._changing:
-            return not self._is_closed and len(self._held) < self._at_once
+        with self._lock:
+            return not self._is_closed and len(self._leased) < self._max_running
 
-    def _fitting(self) -> Callable[[JobRow], bool]:
-        fits = self._work.fits()
+    def _can_do(self) -> Callable[[JobRow], bool]:
+        is_eligible = self._context.eligibility()
 
-        def is_for_us(row: JobRow) -> bool:
-            if self.held(row.id) is not None:  # an attempt of ours that was given up, and does not know it yet
+        def can_do(row: JobRow) -> bool:
+            if self.leased_job(row.id) is not None:  # our earlier attempt lost its lease, and has not noticed yet
                 return False
-            return self._rest_until.get(row.id, 0.0) <= time.monotonic() and fits(row)
+            return self._retry_at.get(row.id, 0.0) <= time.monotonic() and is_eligible(row)
 
-        return is_for_us
+        return can_do
 
     def stop(self, job_id: str) -> None:
-        """Stop a job of ours at once, which others have to wait for until we hear of their wish."""
-        held = self.held(job_id)
-        if held is not None:
-            held.stop("cancel", self._grace_s)
+        """Stop a job of ours at once; what other hosts want to stop is only seen at the next renewal."""
+        leased = self.leased_job(job_id)
+        if leased is not None:
+            leased.stop("cancel", self._grace_s)
 
     def close(self) -> None:
-        """Stop between two steps; what is not done goes back into the line, for whoever comes next."""
-        self._give_all_back()
-        with self._claiming:  # what is just being taken goes back as well
-            self._give_all_back()
-            threads = list(self._threads)
+        """Stop between two steps; unfinished jobs are queued again."""
+        self._stop_all()
+        with self._lease_lock:  # a job may have been leased meanwhile
+            self._stop_all()
+            threads = list(self._job_threads)
         for thread in threads:
             thread.join()
         self._ended.set()
-        for keeper in self._keepers:
-            keeper.join()
+        for thread in self._threads:
+            thread.join()
         self._processes.close_idle(idle_s=0.0)
-        self._life.end()
+        self._worker_lock.end()
         self._listeners.notify()
 
-    def _give_all_back(self) -> None:
-        with self._changing:
+    def _stop_all(self) -> None:
+        with self._lock:
             self._is_closed = True
-            for held in self._held.values():
-                held.stop("give back", self._grace_s)
+            for leased in self._leased.values():
+                leased.stop("requeue", self._grace_s)
 
-    def _take(self, row: JobRow) -> None:
+    def _start(self, row: JobRow) -> None:
         job = job_from_row(row)
         if isinstance(job.wish, UnreadableRequest):
             problem = {"problem": job.problem, "remedy": job.remedy}
-            self._store.jobs.end(row.holder, row.id, "failed", problem, ended_at=self._work.now())
+            self._store.jobs.end(row.holder, row.id, "failed", problem, ended_at=self._context.now())
             return
         held = LeasedJob(self._store, row, job)
-        with self._changing:
-            self._held[row.id] = held
-        self._work.report(f"{row.id}: begins" if row.attempt == 1 else f"{row.id}: goes on")
+        with self._lock:
+            self._leased[row.id] = held
+        self._context.report(f"{row.id}: begins" if row.attempt == 1 else f"{row.id}: goes on")
         thread = threading.Thread(target=self._follow, args=(held,), name=f"job {row.id}", daemon=True)
-        self._threads = [*(old for old in self._threads if old.is_alive()), thread]
+        self._job_threads = [*(old for old in self._job_threads if old.is_alive()), thread]
         thread.start()
 
     def _follow(self, held: LeasedJob) -> None:
@@ -183,10 +191,10 @@ class Worker:
         finally:
             self._end(held, ending)
             self._listeners.notify()
-            self._safely(self.advance)
+            self._safely(self.lease_jobs)
 
     def _ending(self, held: LeasedJob) -> JobEnding | None:
-        order = self._work.order(held.row, held.job)
+        order = self._context.make_order(held.row, held.job)
         process = self._processes.acquire()
         try:
             held.attach(process)
@@ -203,84 +211,84 @@ class Worker:
             self._processes.release(process)
 
     def _postpone(self, held: LeasedJob, why: str) -> None:
-        """Something that it needs is away, and may be back by the time it is tried again."""
+        """Retry it later: something that it needs is unavailable."""
         held.return_reason = why
         now = time.monotonic()
-        resting = {job_id: until for job_id, until in self._rest_until.items() if until > now}
-        self._rest_until = {**resting, held.job.id: now + POSTPONE_S}
+        waiting = {job_id: at for job_id, at in self._retry_at.items() if at > now}
+        self._retry_at = {**waiting, held.job.id: now + POSTPONE_S}
 
     def _end(self, held: LeasedJob, ending: JobEnding | None) -> None:
-        """Write down how a job ended, as soon as the store can be reached; what is lost is no longer ours to end."""
+        """Store how a job ended, as soon as the store can be reached; nothing is written if the lease was lost."""
         try:
             if held.is_lost or not self._until_stored(held.store_events):
                 return
             if ending is None or ending.state == "interrupted":
-                self._until_stored(lambda: self._put_back(held, is_killed=ending is not None))
+                self._until_stored(lambda: self._requeue(held, is_killed=ending is not None))
             elif self._until_stored(lambda: self._write_end(held, ending)):
-                self._work.report(f"{held.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
-                self._until_stored(lambda: audit_job_end(self._store, held.job, ending.state, self._work.now()))
+                self._context.report(f"{held.job.id}: {ending.state}. {ending.details.get('problem', '')}".rstrip())
+                self._until_stored(lambda: audit_job_end(self._store, held.job, ending.state, self._context.now()))
         finally:
-            with self._changing:
-                del self._held[held.job.id]
+            with self._lock:
+                del self._leased[held.job.id]
 
-    def _put_back(self, held: LeasedJob, *, is_killed: bool) -> None:
-        """Have it wait again; what was killed, as by a system that ran out of memory, is tried only so often."""
+    def _requeue(self, held: LeasedJob, *, is_killed: bool) -> None:
+        """Queue it again; one that was killed (out of memory, say) is tried at most `MAX_TRIES` times."""
         state = "queued"
         if is_killed:
-            state = self._store.jobs.lose(held.row.holder, held.job.id, most_tries=MAX_TRIES).state
+            state = self._store.leases.requeue_killed(held.row.holder, held.job.id, max_tries=MAX_TRIES).state
         else:
-            self._store.jobs.give_back(held.row.holder, held.job.id, held.return_reason or STOPPED)
-        self._work.report(f"{held.job.id}: {'waits for another worker' if state == 'queued' else state}")
+            self._store.leases.requeue(held.row.holder, held.job.id, held.return_reason or WORKER_STOPPED)
+        self._context.report(f"{held.job.id}: {'waits for another worker' if state == 'queued' else state}")
 
     def _write_end(self, held: LeasedJob, ending: JobEnding) -> None:
-        told: dict[str, Any] = {"pages": held.job.pages, **ending.details}
-        self._store.jobs.end(held.row.holder, held.job.id, ending.state, told, ended_at=self._work.now())
+        progress: dict[str, Any] = {"pages": held.job.pages, **ending.details}
+        self._store.jobs.end(held.row.holder, held.job.id, ending.state, progress, ended_at=self._context.now())
 
-    def _until_stored(self, tell: Callable[[], None]) -> bool:
-        """Tell the store something as soon as it can be reached; False if that is no longer ours to tell."""
+    def _until_stored(self, write: Callable[[], None]) -> bool:
+        """Write to the store as soon as it can be reached; False if the lease was lost, or is left to expire."""
         while True:
             try:
-                tell()
+                write()
             except LeaseLost:
                 return False
-            except BadUsage as problem:  # no other try would mend that: its lease lapses
-                self._work.report(str(problem))
+            except BadUsage as problem:  # trying again cannot help
+                self._context.report(str(problem))
                 return False
-            except KiwiError as problem:  # the store is away, or its disk is full
+            except KiwiError as problem:  # the store is unreachable, or its disk is full
                 self._report_once(problem)
                 if self._is_closed:
-                    return False  # its lease lapses, and somebody else goes on with it
+                    return False
                 time.sleep(POLL_S)
             else:
                 return True
 
-    def _loop(self, look: Callable[[], None]) -> None:
+    def _loop(self, step: Callable[[], None]) -> None:
         while not self._ended.wait(POLL_S):
-            look()
+            step()
 
     def _heartbeat(self) -> None:
         self._safely(self._store_events)
         self._safely(self._renew_leases)
 
     def _poll(self) -> None:
-        self._safely(self._claim_waiting)
+        self._safely(self._lease_waiting)
         self._processes.close_idle()
         if self._listeners and self._is_due("listeners", 2 * POLL_S):
-            self._listeners.notify()  # others may have told something
+            self._listeners.notify()  # workers elsewhere may have reported events
 
-    def _safely(self, what: Callable[[], None]) -> None:
-        """What goes wrong is said, and tried again with the next look."""
+    def _safely(self, action: Callable[[], None]) -> None:
+        """Report a failure; the next pass tries again."""
         try:
-            what()
+            action()
         except KiwiError as problem:
             self._report_once(problem)
         except Exception:
             traceback.print_exc(file=sys.stderr)
 
     def _report_once(self, problem: KiwiError) -> None:
-        """Say once that the store cannot be used just now."""
-        if not self._is_away:
-            self._is_away = True
+        """Report once that the store cannot be used just now."""
+        if not self._has_reported:
+            self._has_reported = True
             print(f"kiwiresearch: {problem}", file=sys.stderr, flush=True)
 
     def _store_events(self) -> None:
@@ -292,26 +300,26 @@ class Worker:
                     self._listeners.notify()
 
     def _renew_leases(self) -> None:
-        """Renew our leases, and only then look for those that lapsed: this machine may have slept."""
-        if not self._is_due("word", RENEW_S):
+        """Renew our leases, and only then expire others: this machine may have been suspended, and ours be late."""
+        if not self._is_due("renewal", RENEW_S):
             return
         for held in self._leased_jobs():
             held.renew(LEASE_S, self._grace_s)
-        dead = self._life.dead_workers()
-        if dead or self._store.jobs.counts()[1] > len(self._leased_jobs()):
-            self._store.jobs.reap(most_tries=MAX_TRIES, is_dead=frozenset(dead).__contains__)
-            self._life.forget(dead)
-        self._is_away = False
+        dead = self._worker_lock.dead_workers()
+        if dead or self._store.jobs.counts().running > len(self._leased_jobs()):
+            self._store.leases.expire(max_tries=MAX_TRIES, is_dead=frozenset(dead).__contains__)
+            self._worker_lock.forget(dead)
+        self._has_reported = False
 
-    def _claim_waiting(self) -> None:
-        if self._has_room() and self._store.jobs.counts()[0]:
-            self.advance()
+    def _lease_waiting(self) -> None:
+        if self._has_room() and self._store.jobs.counts().queued:
+            self.lease_jobs()
 
     def _leased_jobs(self) -> list[LeasedJob]:
-        with self._changing:
-            return list(self._held.values())
+        with self._lock:
+            return list(self._leased.values())
 
-    def _is_due(self, what: str, every_s: float) -> bool:
+    def _is_due(self, what: Literal["renewal", "listeners"], every_s: float) -> bool:
         now = time.monotonic()
         if now < self._due.get(what, 0.0):
             return False

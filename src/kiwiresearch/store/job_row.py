@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
 from kiwiresearch.errors import LeaseLost, RunNotFound
 from kiwiresearch.store.database import Database
@@ -158,34 +157,6 @@ PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
 MAX_LOSSES = 20
 """How many times that a job was lost are told of, and how many that it was given back: the latest of each."""
-WORKERS = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
-RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
-
-
-def reap_jobs(connection: Connection, now: float, most_tries: int, is_dead: Callable[[str], bool]) -> list[JobRow]:
-    """Take back the jobs of workers that are gone. A row that is being written has a worker that lives."""
-    found = _jobs_of_gone_workers(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
-    return [lose_job(connection, row, why, timestamp(now), most_tries) for row, why in found if job_from_row(row).id]
-
-
-def any_worker_gone(connection: Connection, now: float, is_dead: Callable[[str], bool]) -> bool:
-    """Whether it seems that a worker is gone."""
-    return bool(_jobs_of_gone_workers(connection, WORKERS, now, is_dead))
-
-
-def _jobs_of_gone_workers(
-    connection: Connection, running: Select[Any], now: float, is_dead: Callable[[str], bool]
-) -> list[tuple[Row[Any], str]]:
-    """The jobs whose worker is gone, and why one thinks so."""
-    whys = ((row, _reason_gone(row, now, is_dead)) for row in connection.execute(running).all())
-    return [(row, why) for row, why in whys if why]
-
-
-def _reason_gone(row: Row[Any], now: float, is_dead: Callable[[str], bool]) -> str:
-    is_lease = isinstance(row.lease_until, int | float) and math.isfinite(row.lease_until)
-    if not is_lease or row.lease_until < now:
-        return LEASE_EXPIRED
-    return PROCESS_ENDED if is_dead(row.worker) else ""
 
 
 def lose_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:

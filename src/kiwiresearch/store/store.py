@@ -16,6 +16,7 @@ from kiwiresearch.store.database import BUSY_S, STORE_ERRORS, Database
 from kiwiresearch.store.engine import Address
 from kiwiresearch.store.hosts import Hosts
 from kiwiresearch.store.jobs import Jobs
+from kiwiresearch.store.leases import Leases
 from kiwiresearch.store.runs import Files, NoteLines, Parts
 from kiwiresearch.store.schema import Schema, digest, table_names
 from kiwiresearch.store.tables import CASE, HOST, JOB, METADATA, STORE
@@ -127,6 +128,7 @@ class Store:
         self.is_primary = is_primary
         """Whether runs, notes and cases live in it, and folders are only working copies."""
         self.jobs = Jobs(database)
+        self.leases = Leases(database)
         self.parts = Parts(database)
         self.files = Files(database)
         self.notes = NoteLines(database)

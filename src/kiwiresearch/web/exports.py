@@ -12,7 +12,8 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.export.exporter import FORMATS, make_files
+from kiwiresearch.export.exporter import make_files
+from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
@@ -23,22 +24,6 @@ from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
 from kiwiresearch.workspace.places import folder_name
 
-WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
-
-TYPES = {
-    ".bib": "application/x-bibtex; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".epub": "application/epub+zip",
-    ".gexf": "application/gexf+xml",
-    ".graphml": "application/graphml+xml",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/vnd.citationstyles.csl+json",
-    ".md": "text/markdown; charset=utf-8",
-    ".ris": "application/x-research-info-systems; charset=utf-8",
-    ".xml": "application/xml",
-    ".zim": "application/x-zim",
-    ".zip": "application/zip",
-}
 # The content comes from books: it may be saved, but not shown as a page of this server.
 HEADERS = {
     "Cache-Control": "no-store",
@@ -48,18 +33,10 @@ HEADERS = {
 WHOLE_RUN = "brief"
 
 FormatName = Annotated[str, Path(max_length=40, description="The `name` of a format.", examples=["epub"])]
+EXPORT_TYPES = [form.media_type for form in sorted(FORMATS.values(), key=lambda form: form.ending)]
 EXPORT_DOC: dict[int | str, dict[str, Any]] = {
-    200: {"content": {kind.partition(";")[0]: {} for kind in TYPES.values()}, "description": "The file."}
+    200: {"content": {kind.partition(";")[0]: {} for kind in EXPORT_TYPES}, "description": "The file."}
 }
-
-
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
-    """A format as it is offered."""
-
-    name: str
-    ending: str
-    with_notes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +71,11 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
     def formats(run_id: RunId) -> FormatsReply:
         """The formats that a run can be had in."""
         place = f"{run_url(runs.get(run_id).id)}/export"
-        rows = [(name, format_choice(name), form.readers) for name, form in FORMATS.items()]
         return FormatsReply(
             run_id,
             tuple(
-                FormatReply(name, choice.ending, readers, choice.with_notes, f"{place}/{name}")
-                for name, choice, readers in rows
+                FormatReply(form.name, form.ending, form.readers, form.with_notes, f"{place}/{form.name}")
+                for form in FORMATS.values()
             ),
         )
 
@@ -115,17 +91,8 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 def download_response(run: RunView, form: str) -> Response:
     """A run in a format, as a download."""
     file = _one_file(form, run.topic, make_files(run.path, form))
-    kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
-    return Response(
-        file.content, headers=HEADERS | {"Content-Disposition": content_disposition(file.name)}, media_type=kind
-    )
-
-
-def format_choice(name: str) -> FormatChoice:
-    form = FORMATS[name]
-    several = form.is_folder or len(form.names) > 1
-    ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
-    return FormatChoice(name, ending, name in WITH_NOTES)
+    headers = HEADERS | {"Content-Disposition": content_disposition(file.name)}
+    return Response(file.content, headers=headers, media_type=FORMATS[form].media_type)
 
 
 def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:

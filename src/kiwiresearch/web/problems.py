@@ -169,6 +169,7 @@ STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
     errors.Interrupted: (503, "Interrupted"),
     errors.RunError: (500, "Run not usable"),
     errors.FolderTaken: (409, "Already under way"),
+    errors.WrongJobState: (409, "Already under way"),
     errors.CannotWrite: (503, "Cannot write"),
     errors.NoteChanged: (409, "Note changed"),
     errors.RunNotFound: (404, "Run not found"),

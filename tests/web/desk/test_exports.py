@@ -14,12 +14,12 @@ import httpx2
 import pytest
 from tests.web.desk.conftest import ARun
 
-from kiwiresearch.export.exporter import FORMATS, export
+from kiwiresearch.export.exporter import export
+from kiwiresearch.export.formats import FORMATS
 from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.runs.note_file import NOTES
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note
-from kiwiresearch.web.desk.exports import GROUPS
-from kiwiresearch.web.exports import TYPES, WITH_NOTES, content_disposition
+from kiwiresearch.web.exports import content_disposition
 
 KEPT = {
     "markdown": ("bronze-age-collapse.md", "text/markdown; charset=utf-8"),
@@ -62,7 +62,7 @@ def taken(run: ARun, form: str) -> httpx2.Response:
 
 def test_every_format_is_offered_once(a_run: ARun) -> None:
     """In one group each, with a link that a browser keeps as a file, and the tab is marked."""
-    assert sorted(name for names in GROUPS.values() for name in names) == sorted(FORMATS) == sorted(KEPT)
+    assert sorted(FORMATS) == sorted(KEPT)
     text = shown(a_run)
     links = re.findall(rf'href="/runs/{a_run.id}/export/([a-z-]+)" id="take-', text)
     assert sorted(links) == sorted(FORMATS)
@@ -131,7 +131,7 @@ def test_notes_go_along(a_run: ARun, a_note: str) -> None:
     """The page says how many there are and which formats take them, and they do."""
     text = shown(a_run)
     assert catalogue_in("en")("exports.notes", n=1) in text
-    assert text.count(catalogue_in("en")("exports.with_notes")) == len(WITH_NOTES)
+    assert text.count(catalogue_in("en")("exports.with_notes")) == sum(form.with_notes for form in FORMATS.values())
     assert a_note in taken(a_run, "markdown").text
     assert a_note in taken(a_run, "html").text
 
@@ -184,9 +184,3 @@ def test_a_damaged_run_says_what_to_do(a_run: ARun) -> None:
 def test_any_topic_gives_a_name_that_headers_can_hold(name: str, plain: str) -> None:
     """One in ASCII for old browsers, and its own for the rest."""
     assert content_disposition(name) == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{percent(name, safe='')}"
-
-
-def test_every_ending_has_a_type() -> None:
-    """No file is kept as one of an unknown kind."""
-    endings = {Path(name).suffix for form in FORMATS.values() for name in form.names}
-    assert endings <= set(TYPES)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from kiwiresearch.export.formats import grouped_formats
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.exports import FormatChoice, download_response, format_choice
+from kiwiresearch.web.exports import download_response
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.run_view import RunViews, run_views
-
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "read": ("html", "epub", "markdown"),
-    "keep": ("zim", "obsidian", "kiwix-bookmarks"),
-    "cite": ("bibtex", "ris", "csl-json"),
-    "count": ("claims-csv", "csv", "graphml", "gexf"),
-}
-"""What the formats are for, by the names under which the catalogue has their words; each is in one group."""
 
 RunId = Annotated[str, Path(max_length=255)]
 FormatName = Annotated[str, Path(max_length=40)]
@@ -31,17 +23,16 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
-    groups = {group: [format_choice(name) for name in names] for group, names in GROUPS.items()}
-    _add(routes, runs, pages, groups)
+    _add(routes, runs, pages)
     return routes
 
 
-def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, list[FormatChoice]]) -> None:
+def _add(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
         notes = len(run.notes.notes)
-        return pages.show(request, "export.html", run=run, tab="export", groups=groups, notes=notes)
+        return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
 
     # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
     @routes.get("/runs/{run_id}/export/{form}")

@@ -1,4 +1,4 @@
-"""What a worker holds: the lock that shows it is alive, the jobs it has leased, and who listens to them."""
+"""What a worker holds: the lock that shows it is alive, the jobs it has leased, and their listeners."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Listeners:
-    """Functions that are called, in any thread, when a job has told something or changed."""
+    """Functions that are called, in any thread, when a job has reported an event or changed."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[], None]] = []
@@ -55,19 +55,20 @@ class Listeners:
 FOLDER = "workers"
 TRIES = 5
 TIMEOUT_S = 1.0
-"""How long a neighbour may take that looks whether we are dead before we have begun."""
+"""How long to wait for our own lock: another worker may hold it for a moment while it tests whether we are dead."""
 
 
 class WorkerLock:
-    """A lock that ends with this process, in a file that its name names.
+    """A lock on a file named after this worker, which the system releases when the process ends.
 
-    Whoever can take the lock of another knows that that one is dead, and need not
-    wait for its leases to lapse. Of workers elsewhere there is no file: leases tell.
+    A worker that can take the lock of another knows that the other is dead, and need not wait for
+    its leases to expire. Workers on other machines have no file here: only their leases show it.
     """
 
     def __init__(self, state: Path) -> None:
         self._folder = state / FOLDER
-        self.name = f"{_host()}.{os.getpid()}.{secrets.token_hex(4)}"
+        host = re.sub(r"[^\w-]+", "-", platform.node()).strip("-")[:60] or "host"
+        self.name = f"{host}.{os.getpid()}.{secrets.token_hex(4)}"
         self._lock = FolderLock(self._folder / self.name)
         try:
             self._acquire()
@@ -78,7 +79,7 @@ class WorkerLock:
             ) from problem
 
     def _acquire(self) -> None:
-        """Have the lock of the file that others see: a neighbour may have taken a new one for that of a dead worker."""
+        """Lock the file that others see; one that took our new file for a dead worker's may just have removed it."""
         for _ in range(TRIES):
             if self._lock.wait(TIMEOUT_S) and self._lock.is_current():
                 return
@@ -86,25 +87,23 @@ class WorkerLock:
         raise OSError("no file there can be locked")
 
     def dead_workers(self) -> tuple[str, ...]:
-        """The workers of this machine that are gone, and were not yet forgotten."""
-        return tuple(sorted(name for name in self._names() if name != self.name and self._is_dead(name)))
+        """The names of dead workers of this machine that were not forgotten yet."""
+        try:
+            names = [file.name for file in self._folder.iterdir()]
+        except OSError:
+            names = []
+        return tuple(sorted(name for name in names if name != self.name and self._is_dead(name)))
 
     def forget(self, names: tuple[str, ...]) -> None:
-        """What they held is in line again: nobody need look at them any more."""
+        """Remove the files of workers whose jobs are queued again."""
         for name in names:
             with contextlib.suppress(OSError):
                 (self._folder / name).unlink()
 
     def end(self) -> None:
-        """Nothing is held any more."""
+        """Release the lock and remove its file."""
         self.forget((self.name,) if os.name == "posix" else ())  # elsewhere an open file cannot be removed
         self._lock.release()
-
-    def _names(self) -> list[str]:
-        try:
-            return [file.name for file in self._folder.iterdir()]
-        except OSError:
-            return []
 
     def _is_dead(self, name: str) -> bool:
         lock = FileLock(self._folder / name)
@@ -115,38 +114,34 @@ class WorkerLock:
         return False
 
 
-def _host() -> str:
-    return re.sub(r"[^\w-]+", "-", platform.node()).strip("-")[:60] or "host"
+MAX_EVENTS = 1_000
+"""How many of a job's latest events are kept in memory."""
 
-
-KEPT_EVENTS = 1_000
-"""How many events of a job are remembered, the latest."""
-
-StopReason = Literal["", "cancel", "give back"]
+StopReason = Literal["", "cancel", "requeue"]
 
 
 class LeasedJob:
-    """A job of ours that is worked on; several threads look at it."""
+    """A job that this worker has leased and a process works on; several threads use it."""
 
     def __init__(self, store: Store, row: JobRow, job: Job) -> None:
         self.row = row
         self.job = job
         self.stop_reason: StopReason = ""
-        """What becomes of it when its process stops because we wanted it to."""
+        """Why we asked its process to stop, if we did."""
         self.is_lost = False
-        """Whether another worker has it by now."""
+        """Whether the lease was lost to another worker."""
         self.return_reason = ""
-        """Why it goes back into the line, where we did not want it to stop."""
+        """Why it is queued again, if not because we stopped it."""
         self._store = store
         self._process: JobProcess | None = None
         self._grace_s = 0.0
-        self._events: deque[JobEvent] = deque(maxlen=KEPT_EVENTS)
-        self._told = 0
-        self._untold: list[Mapping[str, Any]] = []
-        self._pages_told = job.pages
-        self._changing = threading.RLock()
-        self._telling = threading.Lock()
-        """Who tells the store does so alone: events keep their order, and none is told of an ended job."""
+        self._events: deque[JobEvent] = deque(maxlen=MAX_EVENTS)
+        self._event_count = 0
+        self._unstored: list[Mapping[str, Any]] = []
+        self._stored_pages = job.pages
+        self._lock = threading.RLock()
+        self._store_lock = threading.Lock()
+        """Held while events are stored: they keep their order, and none is stored of an ended job."""
 
     @property
     def pid(self) -> int | None:
@@ -154,8 +149,8 @@ class LeasedJob:
         return process.pid if process is not None else None
 
     def attach(self, process: JobProcess) -> None:
-        """A process works on it; if it was to stop before that, it is told now."""
-        with self._changing:
+        """Set the process that works on it; if it was to stop before that, the process is told now."""
+        with self._lock:
             self._process = process
             if self.is_lost:
                 process.kill()
@@ -163,62 +158,58 @@ class LeasedJob:
                 process.stop(self._grace_s)
 
     def stop(self, wanted: StopReason, grace_s: float) -> None:
-        with self._changing:
+        with self._lock:
             self.stop_reason, self._grace_s = self.stop_reason or wanted, grace_s
             if self._process is not None:
                 self._process.stop(grace_s)
 
-    def lose(self) -> None:
-        """Another worker has it: nothing more is written of it here."""
-        with self._changing:
+    def mark_lost(self) -> None:
+        """Kill the process: another worker has the job, and nothing more of it is written here."""
+        with self._lock:
             self.is_lost = True
             if self._process is not None:
                 self._process.kill()
 
     def add_event(self, event: Mapping[str, Any]) -> None:
-        with self._changing:
-            self._told += 1
-            self._events.append(JobEvent(self.job.attempt, self._told, event))
-            self._untold.append(event)
+        with self._lock:
+            self._event_count += 1
+            self._events.append(JobEvent(self.job.attempt, self._event_count, event))
+            self._unstored.append(event)
             if "order" in event:
                 self.job = replace(self.job, pages=event["order"])
 
-    def events_after(self, place: tuple[int, int]) -> tuple[JobEvent, ...]:
-        with self._changing:
-            return tuple(event for event in self._events if event.position > place)
+    def events_after(self, position: tuple[int, int]) -> tuple[JobEvent, ...]:
+        with self._lock:
+            return tuple(event for event in self._events if event.position > position)
 
     def store_events(self) -> None:
-        """Put into the store what others may want to see; LeaseLost if it is no longer ours."""
-        with self._telling:
-            self._tell_store()
-
-    def _tell_store(self) -> None:
-        with self._changing:
-            rows, self._untold, pages = self._untold, [], self.job.pages
-        try:
-            if rows:
-                self._store.jobs.add_events(self.row.holder, self.job.id, self.job.attempt, rows)
-                rows = []
-            if pages != self._pages_told:
-                self._store.jobs.tell(self.row.holder, self.job.id, {"pages": pages})
-                self._pages_told = pages
-        except LeaseLost:
-            self.lose()
-            raise
-        except Exception:
-            with self._changing:
-                self._untold = [*rows, *self._untold]
-            raise
+        """Store new events and the progress, for other hosts to see; raises LeaseLost."""
+        with self._store_lock:
+            with self._lock:
+                rows, self._unstored, pages = self._unstored, [], self.job.pages
+            try:
+                if rows:
+                    self._store.jobs.add_events(self.row.holder, self.job.id, self.job.attempt, rows)
+                    rows = []
+                if pages != self._stored_pages:
+                    self._store.jobs.report_progress(self.row.holder, self.job.id, {"pages": pages})
+                    self._stored_pages = pages
+            except LeaseLost:
+                self.mark_lost()
+                raise
+            except Exception:
+                with self._lock:  # kept for the next time, before what came meanwhile
+                    self._unstored = [*rows, *self._unstored]
+                raise
 
     def renew(self, lease_s: float, grace_s: float) -> None:
-        """Say that we live, and hear whether somebody wants it stopped."""
-        state = self._store.jobs.renew(self.row.holder, self.job.id, lease_s=lease_s)
+        """Renew the lease; stops the job if a user wants that, or kills it if the lease is lost."""
+        state = self._store.leases.renew(self.row.holder, self.job.id, lease_s=lease_s)
         if state == "lost":
-            self.lose()
+            self.mark_lost()
         elif state == "stop":
             self.stop("cancel", grace_s)
 
     def detach(self) -> None:
-        """Its process is no longer its own."""
-        with self._changing:
+        with self._lock:
             self._process = None

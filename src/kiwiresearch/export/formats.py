@@ -1,0 +1,126 @@
+"""The formats a finished run can be exported to, with all that the command line, the desk and the API say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Literal
+
+from kiwiresearch.errors import BadUsage
+
+ExportContent = Literal["brief", "sources", "claims", "graph"]
+ExportGroup = Literal["read", "keep", "cite", "count"]
+EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "keep", "cite", "count")
+"""Under which headings the desk offers the formats, in their order."""
+ZIP = ".zip"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFormat:
+    """A format: what of a run it contains, its files, and which programs it is for."""
+
+    name: str
+    content: ExportContent
+    """What of a run it holds."""
+    files: tuple[str, ...]
+    """The names of its files; only the first where the others depend on the run."""
+    media_type: str
+    """Of its file, or of the zip of its files."""
+    readers: str
+    """The programs that it is for, as users see it."""
+    group: ExportGroup
+    place_in_group: int
+    is_folder: bool = False
+    """Whether it makes many files that belong in a folder of their own."""
+
+    @property
+    def with_notes(self) -> bool:
+        """Whether the notes on the run go along."""
+        return self.content in ("brief", "claims")
+
+    @property
+    def is_several(self) -> bool:
+        return self.is_folder or len(self.files) > 1
+
+    @property
+    def ending(self) -> str:
+        """Of the one file that a user downloads: several files come as a zip."""
+        return ZIP if self.is_several else PurePosixPath(self.files[0]).suffix
+
+
+_XML, _ZIPPED, _CSV = "application/xml", "application/zip", "text/csv; charset=utf-8"
+_BIBTEX, _RIS = "application/x-bibtex; charset=utf-8", "application/x-research-info-systems; charset=utf-8"
+_CSL = "application/vnd.citationstyles.csl+json"
+
+# A new format also needs a writer in exporter.py, its words in messages/languages/*/exports.toml, and to be named
+# in docs/guide/export.md and docs/reference/cli.md; tests/research/test_export_formats.py says what is missing.
+FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            ExportFormat(
+                "markdown",
+                "brief",
+                ("brief.md",),
+                "text/markdown; charset=utf-8",
+                "text editors, word processors, wikis",
+                "read",
+                3,
+            ),
+            ExportFormat("html", "brief", ("brief.html",), "text/html; charset=utf-8", "browsers", "read", 1),
+            ExportFormat(
+                "obsidian",
+                "brief",
+                ("Index.md",),
+                _ZIPPED,
+                "Obsidian and other programs for notes",
+                "keep",
+                2,
+                is_folder=True,
+            ),
+            ExportFormat(
+                "epub", "brief", ("brief.epub",), "application/epub+zip", "e-readers and reading apps", "read", 2
+            ),
+            ExportFormat("zim", "brief", ("brief.zim",), "application/x-zim", "Kiwix", "keep", 1),
+            ExportFormat("bibtex", "sources", ("sources.bib",), _BIBTEX, "LaTeX, JabRef, Zotero", "cite", 1),
+            ExportFormat("ris", "sources", ("sources.ris",), _RIS, "Zotero, EndNote, Mendeley", "cite", 2),
+            ExportFormat("csl-json", "sources", ("sources.json",), _CSL, "Zotero, Pandoc", "cite", 3),
+            ExportFormat("claims-csv", "claims", ("claims.csv",), _CSV, "spreadsheets", "count", 1),
+            ExportFormat(
+                "graphml",
+                "graph",
+                ("graph.graphml",),
+                "application/graphml+xml",
+                "Gephi, yEd, Cytoscape, networkx",
+                "count",
+                3,
+            ),
+            ExportFormat("gexf", "graph", ("graph.gexf",), "application/gexf+xml", "Gephi", "count", 4),
+            ExportFormat("csv", "graph", ("nodes.csv", "edges.csv"), _ZIPPED, "Gephi, spreadsheets", "count", 2),
+            ExportFormat("kiwix-bookmarks", "graph", ("bookmarks.xml",), _XML, "Kiwix", "keep", 3),
+        )
+    }
+)
+"""In the order in which users see them."""
+
+
+def format_named(name: str) -> ExportFormat:
+    if name not in FORMATS:
+        raise BadUsage(f"There is no export format {name!r}.", remedy=f"The formats are: {', '.join(FORMATS)}.")
+    return FORMATS[name]
+
+
+def grouped_formats() -> Mapping[ExportGroup, list[ExportFormat]]:
+    """The formats as the desk offers them: by what they are for."""
+    in_order = sorted(FORMATS.values(), key=lambda one: one.place_in_group)
+    return {group: [one for one in in_order if one.group == group] for group in EXPORT_GROUPS}
+
+
+def formats_help() -> str:
+    """All names in a sentence, those of one content together."""
+    *first, last = (list(some) for _, some in groupby(FORMATS.values(), key=lambda one: one.content))
+    *names, final = [one.name for one in last]
+    return "; ".join([*(", ".join(one.name for one in some) for some in first), f"{', '.join(names)} or {final}."])

@@ -1,0 +1,185 @@
+"""Leases on jobs: granted to one worker at a time, renewed while it works, and expired once it is gone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, Select, func, select, update
+
+from kiwiresearch.store.database import Database
+from kiwiresearch.store.job_row import (
+    LEASE_EXPIRED,
+    PROCESS_ENDED,
+    PROCESS_KILLED,
+    JobRow,
+    fail_damaged,
+    is_holder,
+    job_from_row,
+    lock_job,
+    lose_job,
+    losses_with,
+    next_number,
+    require_held_job,
+    timestamp,
+    update_job,
+)
+from kiwiresearch.store.jobs import QUEUE_LOCK, delete_old_events
+from kiwiresearch.store.tables import JOB, SHARE
+
+CANDIDATES_PER_READ = 50
+"""Rows read at a time while looking for the next job: usually the first one fits."""
+LeaseState = Literal["ours", "stop", "lost"]
+LEASES = select(JOB.c.worker, JOB.c.lease_until).where(JOB.c.state == "running")
+RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
+
+
+class Leases:
+    """The leases on a store's jobs; a job that is running is leased to exactly one worker.
+
+    A `holder` is the name of a worker, or "worker#attempt" (`JobRow.holder`), which also tells two attempts
+    of one worker apart. What a holder writes after it lost its lease is refused with LeaseLost.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def lease_next(
+        self,
+        worker: str,
+        kinds: Collection[str],
+        *,
+        lease_s: float,
+        can_do: Callable[[JobRow], bool] = lambda _: True,
+    ) -> JobRow | None:
+        """Grant a worker the lease on the next job that it `can_do`; no job is leased twice.
+
+        The highest priority comes first, then the user with the fewest running jobs, then the one whose last
+        start is longest ago, then the earliest request. `can_do` should be quick: the queue is locked meanwhile.
+        """
+        with self._db.reading() as connection:  # most looks find nothing, and need no lock for that
+            waiting = select(JOB.c.id).where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))
+            if connection.execute(waiting.limit(1)).one_or_none() is None:
+                return None
+        with self._db.writing(QUEUE_LOCK) as connection:
+            return self._lease_first(connection, worker, kinds, lease_s, can_do)
+
+    def _lease_first(
+        self,
+        connection: Connection,
+        worker: str,
+        kinds: Collection[str],
+        lease_s: float,
+        can_do: Callable[[JobRow], bool],
+    ) -> JobRow | None:
+        damaged, leased = list[JobRow](), None
+        for row in _waiting_jobs(connection, kinds):
+            job = job_from_row(row)
+            if job.damage:
+                damaged.append(job)
+            elif can_do(job):
+                leased = self._grant(connection, row, worker, lease_s)
+                break
+        # Only now: failing a row while the rows after it are being read would shift their offsets.
+        for job in damaged:
+            fail_damaged(connection, job, timestamp(self._db.now(connection)))
+        return leased
+
+    def _grant(self, connection: Connection, row: Row[Any], worker: str, lease_s: float) -> JobRow:
+        now = self._db.now(connection)
+        values = {
+            "state": "running",
+            "worker": worker,
+            "attempt": row.attempt + 1,
+            "started_at": timestamp(now),
+            "lease_until": now + lease_s,
+            "stop_wanted": False,
+        }
+        leased = connection.execute(update(JOB).where(JOB.c.id == row.id).values(values).returning(JOB)).one()
+        start = next_number(self._db, connection, "start")
+        connection.execute(self._db.upsert(SHARE, {"user": row.user, "last_start": start}))
+        delete_old_events(connection)
+        return job_from_row(leased)
+
+    def renew(self, holder: str, job_id: str, *, lease_s: float) -> LeaseState:
+        """Extend a lease; says whether the job is still held, and whether it should stop."""
+        with self._db.writing() as connection:
+            row = lock_job(connection, job_id)
+            if row is None or not is_holder(row, holder):
+                return "lost"
+            until = self._db.now(connection) + lease_s
+            connection.execute(update(JOB).where(JOB.c.id == job_id).values(lease_until=until))
+            return "stop" if row.stop_wanted else "ours"
+
+    def requeue(self, holder: str, job_id: str, why: str) -> None:
+        """Return a job to its old place in the queue because its worker cannot go on; this counts as no try."""
+        with self._db.writing(QUEUE_LOCK) as connection:
+            row = require_held_job(connection, holder, job_id)
+            at = timestamp(self._db.now(connection))
+            state: dict[str, Any] = {"state": "cancelled", "ended_at": at} if row.stop_wanted else {"state": "queued"}
+            update_job(connection, job_id, {**state, "losses": losses_with(row, why, at)})
+
+    def requeue_killed(self, holder: str, job_id: str, *, max_tries: int) -> JobRow:
+        """Return a job whose process was killed; this counts as a try, and the last one fails the job."""
+        with self._db.writing(QUEUE_LOCK) as connection:
+            row = require_held_job(connection, holder, job_id)
+            return lose_job(connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_tries)
+
+    def expire(self, *, max_tries: int, is_dead: Callable[[str], bool] = lambda _: False) -> list[JobRow]:
+        """Requeue the jobs of workers that are gone, with the reason; after `max_tries` losses they fail.
+
+        A worker is gone if it did not renew its lease in time, or if `is_dead` says so of its name.
+        A job that was to stop is cancelled.
+        """
+        with self._db.reading() as connection:
+            if not _gone(connection, LEASES, self._db.now(connection), is_dead):
+                return []
+        with self._db.writing(QUEUE_LOCK) as connection:
+            now = self._db.now(connection)
+            # A row that is locked is just being written, so its worker is alive.
+            gone = _gone(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
+            rows = [(row, why) for row, why in gone if job_from_row(row).id]
+            return [lose_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
+
+
+def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Row[Any]]:
+    """The queued jobs of these kinds, the next one first."""
+    running = (
+        select(JOB.c.user, func.count().label("running"))
+        .where(JOB.c.state == "running")
+        .group_by(JOB.c.user)
+        .subquery()
+    )
+    wanted = (
+        select(JOB)
+        .outerjoin(running, running.c.user == JOB.c.user)
+        .outerjoin(SHARE, SHARE.c.user == JOB.c.user)
+        .where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))
+        .order_by(
+            JOB.c.priority.desc(),
+            func.coalesce(running.c.running, 0),
+            func.coalesce(SHARE.c.last_start, 0),
+            JOB.c.turn,
+        )
+        .limit(CANDIDATES_PER_READ)
+    )
+    start = 0
+    while rows := connection.execute(wanted.offset(start)).all():
+        yield from rows
+        start += len(rows)
+
+
+def _gone(
+    connection: Connection, running: Select[Any], now: float, is_dead: Callable[[str], bool]
+) -> list[tuple[Row[Any], str]]:
+    """The rows of running jobs whose worker is gone, each with the reason to think so."""
+    reasons = ((row, _reason_gone(row, now, is_dead)) for row in connection.execute(running).all())
+    return [(row, why) for row, why in reasons if why]
+
+
+def _reason_gone(row: Row[Any], now: float, is_dead: Callable[[str], bool]) -> str:
+    has_lease = isinstance(row.lease_until, int | float) and math.isfinite(row.lease_until)
+    if not has_lease or row.lease_until < now:
+        return LEASE_EXPIRED
+    return PROCESS_ENDED if is_dead(row.worker) else ""
