@@ -16,10 +16,10 @@ from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.dates import date_markup
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
     age_text,
+    date_markup,
     has_own_words,
     is_command,
     living_reason,

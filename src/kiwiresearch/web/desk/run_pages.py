@@ -11,17 +11,28 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, BriefPicture, BriefSource, Gap, Statement, TimelineMoment, media_type_of
+from kiwiresearch.brief.brief import (
+    Brief,
+    BriefPicture,
+    BriefSource,
+    Figure,
+    Gap,
+    Statement,
+    TimelineMoment,
+    media_type_of,
+)
 from kiwiresearch.brief.citations import CitedRun, QuoteInContext, paragraphs, quote_in_context, without_overlaps
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.numbers import date_of_figure
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
-from kiwiresearch.web.desk.timeline import when_in_english
+from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.zim.archive import EntryRef
 
 PARTS = (
@@ -122,9 +133,13 @@ class BriefView:
         """The language of a statement: that of the book which its first claim is from."""
         return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
 
-    def when(self, moment: TimelineMoment, words: Catalogue) -> str:
-        """The date of a moment in English, for `told_date`."""
-        return when_in_english(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+    def when(self, moment: TimelineMoment, words: Catalogue) -> DateRange | str:
+        """The date of a moment for `date_text`."""
+        return date_of_moment(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+
+    def date_of(self, figure: Figure) -> DateRange | str:
+        """The date of a number for `date_text`."""
+        return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
 
     def numbers(self, statement: Statement | CitedRun) -> tuple[int, ...]:
         """The pages of the bibliography that a statement, or a run of them, rests on."""

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
 from kiwiresearch.messages.message import Message, render
+from kiwiresearch.text.dates.ranges import DateRange, DateText
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
@@ -23,6 +24,23 @@ def time_element(text: str, customs: Locale, told: str = "") -> Markup:
         return escape(shown)
     machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
     return Markup('<time datetime="{}Z">{}</time>').format(machine, shown)
+
+
+def date_text(when: DateRange | str, words: Catalogue) -> str:
+    """A date in the reader's language; the words of a page that has no such date are as it says them."""
+    if isinstance(when, DateText):
+        when = when.when
+    return when.words(words.language) if isinstance(when, DateRange) else when
+
+
+def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = False) -> Markup:
+    """A date for a page, with a capital if it is a heading; words of another language are marked as English."""
+    text = date_text(when, words)
+    is_translated = isinstance(when, (DateRange, DateText)) or words.language == "en"
+    if not is_translated:
+        return _in_english(text) if text else Markup()
+    # 'c. 1200' is not the beginning of a sentence.
+    return escape(text if not is_head or text.startswith("c. ") else text[:1].upper() + text[1:])
 
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
