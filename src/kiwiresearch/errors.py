@@ -53,6 +53,8 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Literal, Self
 
+from kiwiresearch.messages.message import Message
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -182,8 +184,10 @@ class CannotWrite(RunError):
         if not isinstance(problem, OSError):
             return cls(f"The folder {str(folder)!r} cannot be written: its name is not allowed.", remedy=remedy)
         if problem.errno in NO_ROOM:
-            remedy = "Free some space, then start it again: it goes on where it stopped."
-        return cls(f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.", remedy=remedy)
+            remedy = Message("Free some space, then start it again: it goes on where it stopped.", "remedy.make_room")
+        reason = problem.strerror or str(problem)
+        text = f"The folder {str(folder)!r} cannot be written: {reason}."
+        return cls(Message(text, "job.cannot_write", folder=folder.name, reason=reason), remedy=remedy)
 
 
 class TooManyRuns(RunError):

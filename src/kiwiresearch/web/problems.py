@@ -23,6 +23,7 @@ from starlette.types import Message, Receive, Scope, Send
 from kiwiresearch import errors
 from kiwiresearch.cases.registry import traceback_without_message
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.messages.message import rewritten
 
 MEDIA_TYPE = "application/problem+json"
 SEE_API = "/openapi.json lists what can be asked here, and how."
@@ -146,7 +147,7 @@ def without_paths(words: str) -> str:
         mark = place["mark"]
         return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
 
-    return QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", words))
+    return rewritten(words, lambda text: QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", text)))
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -263,8 +263,8 @@ class _DateWriter:
                     (age,) = self._ages([back])
                     if present == calendar.AGO_FROM:
                         return str(forms["ages"][lead or "ago"]).format(age)
-                    dated = Phrase(str(forms["present"]).format(age), "led")
-                    return self._led(lead, dated) if lead else dated.text
+                    phrase = Phrase(str(forms["present"]).format(age), "led")
+                    return self._led(lead, phrase) if lead else phrase.text
         ago = [calendar.AGO_FROM - year for year in (first, last)]
         if ago[1] < MIN_YEARS_AGO:
             return ""
