@@ -22,7 +22,8 @@ from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
 from kiwiresearch.web.context import COOKIE, preferred
-from kiwiresearch.web.desk.pages import safe_return_address, section_name
+from kiwiresearch.web.desk.addresses import safe_return_address
+from kiwiresearch.web.desk.pages import section_name
 from kiwiresearch.web.desk.translations import age_text, living_reason, time_element
 
 ENGLISH = catalogue_in("en")

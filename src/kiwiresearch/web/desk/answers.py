@@ -28,8 +28,7 @@ from kiwiresearch.page.read import open_page
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import page_address
-from kiwiresearch.web.desk.pages import local_address
+from kiwiresearch.web.desk.addresses import local_address, page_address
 from kiwiresearch.zim.archive import EntryRef
 
 MARK = re.compile(r"\[(\d{1,3})\]")

@@ -17,8 +17,9 @@ from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.addresses import list_address
 from kiwiresearch.web.desk.notes import claim_target, notes_for
-from kiwiresearch.web.desk.pages import Pages, list_address, list_page
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
 from kiwiresearch.zim.archive import EntryRef
 
@@ -228,7 +229,7 @@ def _add_table(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
             run=run,
             tab="claims",
             query=query,
-            shown=list_page(filtered_claims(run.claims, query), query.n, run.url("claims"), query.filters()),
+            shown=list_page(filtered_claims(run.claims, query), query.n, ListPlace(run.url("claims"), query.filters())),
             columns=[(name, list_address(run.url("claims"), query.sorted_by(name))) for name in COLUMNS],
             types=CLAIM_TYPES,
             choices=page_choices(run.claims),

@@ -18,7 +18,7 @@ from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.report.lineage import people_in_order
 from kiwiresearch.kin.tree import PersonId
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import page_address
+from kiwiresearch.web.desk.addresses import page_address
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.families import Families, page_of
 

@@ -19,7 +19,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 
 TWO = 2
@@ -189,7 +189,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             run=run,
             tab="numbers",
             query=query,
-            shown=list_page(figure_rows(run, query), query.n, run.url("numbers"), query.filters()),
+            shown=list_page(figure_rows(run, query), query.n, ListPlace(run.url("numbers"), query.filters())),
             against=disagreements(run),
             choices=scope_choices(run.url("numbers"), query),
         )

@@ -30,7 +30,8 @@ from kiwiresearch.web.desk import (
     static_files,
     timeline,
 )
-from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.addresses import safe_return_address
+from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.guard.setup import Accounts
 
 YEAR_S = 365 * 24 * 3600

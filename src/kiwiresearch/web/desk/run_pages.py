@@ -29,7 +29,7 @@ from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.numbers import date_of_figure
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.desk.timeline import date_of_moment
@@ -181,7 +181,7 @@ class BriefView:
         )
 
 
-ROWS = 100
+PAGES_PER_PAGE = 100
 
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
 """The address of a picture has its hash, so what is there never changes."""
@@ -208,16 +208,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/runs/{run_id}/pages")
     def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
         run = frames.get(run_id)
-        taken = run.pages
-        first = (page - 1) * ROWS
-        return pages.show(
-            request,
-            "run_pages.html",
-            run=run,
-            tab="pages",
-            taken=taken[first : first + ROWS],
-            page=page,
-            last_page=max(1, -(-len(taken) // ROWS)),
-        )
+        shown = list_page(run.pages, page, ListPlace(run.url("pages"), parameter="page"), PAGES_PER_PAGE)
+        return pages.show(request, "run_pages.html", run=run, tab="pages", shown=shown)
 
     return routes

@@ -19,6 +19,7 @@ from kiwiresearch.runs.folder import BRIEF, MANIFEST, PICTURES
 from kiwiresearch.runs.run import Run, Runs
 from kiwiresearch.runs.run_files import read_images
 from kiwiresearch.web.context import ServerContext
+from kiwiresearch.web.desk.addresses import page_address, run_address
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.library import Shelf
@@ -85,7 +86,7 @@ class RunView(Run):
 
     def url(self, tab: str = "brief") -> str:
         """Where the run is shown, or one of its other tabs."""
-        return run_address(self.id) + ("" if tab == "brief" else f"/{tab}")
+        return run_address(self.id, tab)
 
     def claim_url(self, claim_id: str) -> str:
         return f"{self.url('claims')}/{percent(claim_id, safe=':')}"
@@ -94,9 +95,7 @@ class RunView(Run):
         """Where a page of the run is read, its words marked; empty when its book is not on this server."""
         if self.here is not None and ref.book not in self.here:
             return ""
-        mark = f"&mark={start}-{end}" if start is not None and end is not None else ""
-        path = percent(ref.path, errors="replace")
-        return f"/page/{percent(ref.book, safe='')}/{path}?run={_quoted(self.id)}{mark}"
+        return page_address(ref, run=self.id, mark=f"{start}-{end}" if start is not None and end is not None else "")
 
 
 class ShelfBookIds:
@@ -149,11 +148,3 @@ class RunViews:
 def run_views(room: ServerContext, jobs: JobQueue) -> RunViews:
     """The runs of a server, which links to pages of those books only that are on its shelf."""
     return RunViews(jobs.folder, ShelfBookIds(room.shelf), jobs.runs)
-
-
-def run_address(run_id: str) -> str:
-    return f"/runs/{_quoted(run_id)}"
-
-
-def _quoted(text: str) -> str:
-    return percent(text, safe="", errors="replace")

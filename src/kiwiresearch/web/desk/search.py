@@ -21,7 +21,8 @@ from kiwiresearch.text.words import WORD, fold, has_no_spaces, occurrences, plai
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import other_actions, page_address
+from kiwiresearch.web.desk.addresses import page_address
+from kiwiresearch.web.desk.intent import other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search

@@ -10,7 +10,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm.model import short_model_name
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import page_address
+from kiwiresearch.web.desk.addresses import page_address
 from kiwiresearch.web.health import PolledValue, offered_models
 from kiwiresearch.workspace.inventory import BookStatus, book_statuses
 from kiwiresearch.zim.archive import EntryRef

@@ -18,7 +18,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
 from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.desk.translations import date_text
 
@@ -128,7 +128,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/runs/{run_id}/timeline")
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
         run = runs.get(run_id)
-        shown = list_page(moments_in_years(run, query), query.n, run.url("timeline"), query.filters())
+        shown = list_page(moments_in_years(run, query), query.n, ListPlace(run.url("timeline"), query.filters()))
         # It has those moments that are listed below it, by their numbers there.
         words = catalogue_for(request)
         picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704
