@@ -55,6 +55,8 @@ import errno
 import re
 from typing import TYPE_CHECKING, Literal, Self
 
+from kiwiresearch.messages.message import Message, rewritten
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -186,8 +188,10 @@ class CannotWrite(RunError):
         if not isinstance(problem, OSError):
             return cls(f"The folder {str(folder)!r} cannot be written: its name is not allowed.", remedy=remedy)
         if problem.errno in NO_ROOM:
-            remedy = "Free some space, then start it again: it goes on where it stopped."
-        return cls(f"The folder {str(folder)!r} cannot be written: {problem.strerror or problem}.", remedy=remedy)
+            remedy = Message("Free some space, then start it again: it goes on where it stopped.", "remedy.make_room")
+        reason = problem.strerror or str(problem)
+        text = f"The folder {str(folder)!r} cannot be written: {reason}."
+        return cls(Message(text, "job.cannot_write", folder=folder.name, reason=reason), remedy=remedy)
 
 
 class WrongJobState(RunError):
@@ -308,4 +312,4 @@ def without_paths(words: str) -> str:
         mark = place["mark"]
         return mark + re.split(r"[/\\]", place[0].strip(mark).rstrip("/\\"))[-1] + mark
 
-    return QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", words))
+    return rewritten(words, lambda text: QUOTED_PATH.sub(name, QUOTED_DATABASE.sub("", text)))

@@ -12,7 +12,7 @@ from tests.ask.given import BOOK, BRIDGE, CURIE, LURE, a_found, a_passage, told
 from tests.llm.servers import Talk, event, serving, whole
 
 from kiwiresearch.ask.answer import GENERAL, AnswerConflict, AnswerSentence
-from kiwiresearch.ask.by_model import CUT_OFF, REPEATED, UNSUPPORTED, WITHHELD
+from kiwiresearch.ask.notices import CUT_OFF, REPEATED, UNSUPPORTED, WITHHELD
 from kiwiresearch.ask.settings import MODES, AskSettings, Mode
 from kiwiresearch.claims.firewall import unsupported
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong

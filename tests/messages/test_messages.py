@@ -16,7 +16,7 @@ from kiwiresearch.messages.catalogue import LANGUAGES, catalogue_in
 from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, render
 
 SOURCES = sorted(Path(kiwiresearch.__file__).parent.rglob("*.py"))
-PREFIX = "messages."
+PREFIX = "kinds."
 OF_THE_RENDERER = {"quoted", "and"}
 LINKED = Message(
     "'Tin' links to it under 'Ore': 'Tin is <b>.'",

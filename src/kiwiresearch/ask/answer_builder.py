@@ -10,6 +10,7 @@ from kiwiresearch.ask.answer_kind import can_be_answer, short_answer
 from kiwiresearch.ask.context import AskContext, answer_book, answer_units
 from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
+from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.retrieval import RetrievedEvidence
 from kiwiresearch.ask.score import ScoredUnit
@@ -109,9 +110,6 @@ SHORT_ANSWER_KINDS: frozenset[AnswerKind] = frozenset({"person", "date", "place"
 SAFE = 0.5
 """How sure an answer must be where a wrong one can hurt."""
 UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
-LEADS_ONLY = "The book {title!r} holds introductions only: what it lacks, the full book may have."
-HIDDEN_PAGE_NOTICE = "The page {title!r} is hidden by {whose}: what other pages say may not be about that."
-NEWER = "A newer book on the shelf has this page too: {title}, {date}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,18 +266,19 @@ class AnswerBuilder:
         same = [one for one in self.evidence.pages if one.ref == shown.ref or one.title == shown.title]
         refs = [ref for one in same for ref in (one.ref, *one.copies)]
         newer = [books[ref.book] for ref in refs if books[ref.book].date > books[shown.ref.book].date]
-        return [NEWER.format(title=book.title or book.name, date=book.date) for book in dict.fromkeys(newer)]
+        return [newer_book(book.title or book.name, book.date) for book in dict.fromkeys(newer)]
 
     def _notices(self, books: Mapping[str, Book]) -> list[str]:
         found = [verbatim_notice(self.danger, self.asked.language)] if self.danger and self.is_answered else []
         found += self._newer(books) if self.is_answered else []
         if not self.is_answered:
-            found += [LEADS_ONLY.format(title=book.title or book.name) for book in books.values() if book.lead_only]
+            found += [introductions_only(book.title or book.name) for book in books.values() if book.lead_only]
         hidden = self._hidden()
         if self.hidden_page:
-            found.append(HIDDEN_PAGE_NOTICE.format(title=self.hidden_page.title, whose=self.hidden_page.policy_name))
-        told = hidden.sentence("page", "that may answer this") if not self.hidden_page or hidden.pages > 1 else ""
-        return [*found, *filter(None, [told])]
+            found.append(page_hidden(self.hidden_page))
+        if hidden.pages and (not self.hidden_page or hidden.pages > 1):
+            found.append(pages_hidden(hidden))
+        return found
 
     def _hidden(self) -> HiddenPages:
         """The pages that the policy of this desk keeps from the question."""

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerText, Done, Passage, Thought
 from kiwiresearch.ask.draft import Draft, QuoteOf
+from kiwiresearch.ask.notices import (
+    CUT_OFF,
+    REPEATED,
+    UNSUPPORTED,
+    WITHHELD,
+    model_broke_off,
+    model_failed,
+    model_rekeyed,
+    model_silent,
+)
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
 from kiwiresearch.evidence import citation_words
@@ -28,7 +38,6 @@ from kiwiresearch.llm.model import (
     estimate_prompt,
     estimate_tokens,
     fenced,
-    model_label,
     prompt,
     write_up,
 )
@@ -196,12 +205,6 @@ def _path_in(arguments: str) -> str:
 
 ReplyEvents = Iterator[Thought | AnswerText]
 
-UNSUPPORTED = "The model's words were not borne out by the passages; these are the page's own."
-CUT_OFF = "The answer of the model was longer than allowed; its last sentence is left out."
-REPEATED = "The model repeated itself and was stopped."
-WITHHELD = "General words of a model are withheld here: the question is about something dangerous."
-REKEYED = "The model named the wrong passage for {count}; the one that bears it out is cited instead."
-
 
 def answer_by_model(
     model: Model,
@@ -326,16 +329,16 @@ def _finished(found: Answer, draft: Draft, talk: ModelSession, name: str, troubl
 def _notices(found: Answer, draft: Draft, talk: ModelSession, trouble: str) -> Iterator[str]:
     """What a reader should know about the part of the model in this answer."""
     if trouble and draft.lines:
-        yield f"{model_label(talk.model)} broke off: {trouble}."
+        yield model_broke_off(talk.model, trouble)
     elif trouble:
-        yield f"{model_label(talk.model)} did not help: {trouble}."
+        yield model_failed(talk.model, trouble)
     elif draft.is_general and not draft.lines and draft.dropped:
         yield WITHHELD
     elif not draft.lines and not talk.reply_text:
-        yield f"{model_label(talk.model)} gave no answer."
+        yield model_silent(talk.model)
     elif not draft.lines and found.grounded:
         yield UNSUPPORTED
     if draft.lines and not trouble and talk.finish != "stop":
         yield CUT_OFF if talk.finish == "length" else REPEATED
     if draft.rekeyed:
-        yield REKEYED.format(count="one sentence" if draft.rekeyed == 1 else f"{draft.rekeyed} sentences")
+        yield model_rekeyed(draft.rekeyed)

@@ -25,6 +25,7 @@ from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.claims.claim import date_from_record
 from kiwiresearch.errors import BadUsage, KiwiError, PageHidden
 from kiwiresearch.text.dates.calendar import day_at, day_number
+from kiwiresearch.text.dates.ranges import DateText
 from kiwiresearch.zim.policy import HiddenTitles
 
 RankOrder = Literal["authority", "linked", "references"]
@@ -161,7 +162,7 @@ def timeline(atlas: Atlas, wish: TimelineFilter, window: ResultWindow) -> Result
 def _shown_row(row: Row, title: str) -> Row:
     """A row as it is shown: with its date in words, which the whole claim tells."""
     try:
-        words = date_from_record(json.loads(row["record"])["dates"][0]).words()
+        words = DateText(date_from_record(json.loads(row["record"])["dates"][0]))
     except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         words = row["edtf"]
     return {name: row[name] for name in TIMELINE_COLUMNS if name != "record"} | {"when": words, "title": title}

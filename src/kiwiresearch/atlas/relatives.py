@@ -16,7 +16,7 @@ from kiwiresearch.kin.lineage import path_to, predecessors_from
 from kiwiresearch.kin.privacy.hidden_people import WITHHELD
 from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree, redact
 from kiwiresearch.kin.tree import Evidence, PersonId, Tree
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates.ranges import DateRange, DateText
 
 MAX_NAMED = 8
 """People of a family that a list of families names."""
@@ -196,7 +196,9 @@ def _person(tree: Tree, one: PersonId) -> Row:
 
 def _when(when: DateRange | None) -> Row | None:
     return (
-        {"edtf": when.edtf(), "words": when.words(), "earliest": when.earliest, "latest": when.latest} if when else None
+        {"edtf": when.edtf(), "words": DateText(when), "earliest": when.earliest, "latest": when.latest}
+        if when
+        else None
     )
 
 

@@ -39,7 +39,7 @@ from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.timeline import birth_of, timeline
 from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, Fact, FieldName, PersonId, Relationship, Tree
-from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
+from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, DateText
 from kiwiresearch.text.words import fold
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _fact_record(tree: Tree, fact: Fact, why: str) -> dict[str, Any]:
     return {
         "id": fact.id,
         "field": fact.field,
-        "value": fact.when.words() if fact.when and fact.field in DATE_FIELDS else fact.value,
+        "value": DateText(fact.when) if fact.when and fact.field in DATE_FIELDS else fact.value,
         "status": fact.status,
         "preferred": fact.preferred,
         "confidence": fact.confidence,
@@ -276,7 +276,7 @@ def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[Even
     tree = case.tree(mode)
     return [
         EventRecord(
-            event.when.words(),
+            DateText(event.when),
             event.when.edtf(),
             event.kind,
             _named(tree, event.people),
@@ -321,7 +321,7 @@ def checked_field(name: str) -> FieldName:
 
 
 def _when(when: DateRange | None) -> WhenRecord | None:
-    return WhenRecord(when.words(), when.edtf()) if when else None
+    return WhenRecord(DateText(when), when.edtf()) if when else None
 
 
 def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[Relative, ...]:

@@ -22,6 +22,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import STOP, JobOrder, order_from_line
 from kiwiresearch.jobs.work import do_order
+from kiwiresearch.messages.message import message_fields
 from kiwiresearch.runs.store_copy import JobLost, WorkStopped
 
 ORPHAN_S = 10.0
@@ -69,10 +70,10 @@ def _end(order: JobOrder, stop: threading.Event, voice: EventWriter) -> None:
     except (LeaseLost, JobLost):
         voice.send(event="lost")
     except RETRYABLE as problem:
-        voice.send(event="away", problem=order.without_paths(problem.message))
+        voice.send(event="away", **message_fields("problem", order.without_paths(problem.message)))
     except KiwiError as problem:
         words, remedy = map(order.without_paths, (problem.message, problem.remedy))
-        voice.send(event="failed", problem=words, remedy=remedy)
+        voice.send(event="failed", **message_fields("problem", words), **message_fields("remedy", remedy))
     except Exception as problem:
         if isinstance(order.wish, FamilyRequest):
             print(traceback_without_message(problem), file=sys.stderr)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from kiwiresearch.ask.settings import MODES
 from kiwiresearch.errors import BadSettings, BadUsage
+from kiwiresearch.messages.message import Message, message_from_record
 from kiwiresearch.runs.research import ResearchTask, crawl_settings
 from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic, is_job_id
 from kiwiresearch.workspace.settings import Settings, with_values
@@ -353,8 +354,12 @@ def _told_of(row: JobRow) -> dict[str, Any] | None:
         told: dict[str, Any] = {name: int(row.told.get(name) or 0) for name in NUMBERS}
     except (ValueError, TypeError, OverflowError):
         return None
-    return told | {name: str(row.told.get(name) or "") for name in WORDS}
+    return told | {name: _text(row.told, name) for name in WORDS}
 
 
 def _loss(row: Mapping[str, Any]) -> str:
-    return str(row.get("why") or "")
+    return _text(row, "why")
+
+
+def _text(row: Mapping[str, Any], name: str) -> Message:
+    return message_from_record(str(row.get(name) or ""), row.get(f"{name}_message"))

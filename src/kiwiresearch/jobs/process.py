@@ -18,6 +18,7 @@ from kiwiresearch import system
 from kiwiresearch.codec import plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record, request_record
+from kiwiresearch.messages.message import Message, message_fields, message_in, rewritten
 from kiwiresearch.workspace.hosts import connect_hosts
 from kiwiresearch.workspace.settings import Folders, Settings, defaults, with_values
 from kiwiresearch.workspace.workspace import Workspace
@@ -95,9 +96,14 @@ class JobOrder:
         names = {book.source.location: book.name for book in self.books if not book.source.is_served}
         names |= {str(self.out.parent): "runs", str(self.folders.cache): "cache"}
         names |= {str(self.folders.config): "config", str(self.folders.state): "state"}
-        for place in sorted((place for place in names if len(place) > 1), key=len, reverse=True):
-            text = text.replace(place, names[place])
-        return text
+        places = sorted((place for place in names if len(place) > 1), key=len, reverse=True)
+
+        def named(words: str) -> str:
+            for place in places:
+                words = words.replace(place, names[place])
+            return words
+
+        return rewritten(text, named)
 
 
 def order_from_line(line: bytes) -> JobOrder:
@@ -127,7 +133,7 @@ def _setting(settings: Settings, key: str) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-RESUME_HINT = "Resume it: it goes on where it stopped."
+RESUME_HINT = Message("Resume it: it goes on where it stopped.", "remedy.resume")
 
 MAX_ORDERS = 25
 """After so many jobs a process is replaced: what one of them left behind in memory does not stay for ever."""
@@ -147,6 +153,11 @@ class JobEnding:
 
     state: JobState
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def failed(problem: str, remedy: str, state: JobState = "failed") -> JobEnding:
+    """The end of a job that did not come to its own."""
+    return JobEnding(state, message_fields("problem", problem) | message_fields("remedy", remedy))
 
 
 class JobProcess:
@@ -209,14 +220,16 @@ class JobProcess:
         if last.get("event") == "done":
             return JobEnding("done", {name: last[name] for name in ("pages", "kept", "story") if name in last})
         if last.get("event") == "failed":
-            return JobEnding("failed", {"problem": last["problem"], "remedy": last["remedy"]})
+            return failed(message_in(last, "problem"), message_in(last, "remedy"))
         if is_cancelled:
             return JobEnding("cancelled")
         if last or self._killer is not None:
             return None
         code = self._child.wait()
-        words = f"The process of the run ended {_code_words(code)}."
-        return JobEnding("interrupted" if code in KILLED_CODES else "failed", {"problem": words, "remedy": RESUME_HINT})
+        name = _signal_name(code)
+        words = f"The process of the run ended {f'by {name}' if name else f'with code {code}'}."
+        problem = Message(words, "job.process_ended", code=name or str(code))
+        return failed(problem, RESUME_HINT, "interrupted" if code in KILLED_CODES else "failed")
 
     def close(self) -> None:
         """Let it go: it ends in order when its input does, and in any case soon."""
@@ -276,8 +289,8 @@ class JobProcesses:
             one.close()
 
 
-def _code_words(code: int) -> str:
-    if code < 0:
-        with contextlib.suppress(ValueError):
-            return f"by {signal.Signals(-code).name}"
-    return f"with code {code}"
+def _signal_name(code: int) -> str:
+    """The signal that ended a process; empty if it ended by itself."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name
+    return ""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kiwiresearch.errors import BadUsage, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.jobs.job import JOB_KINDS, Job, UnreadableRequest, job_from_row
-from kiwiresearch.jobs.process import RESUME_HINT, JobEnding, JobOrder, JobProcesses
+from kiwiresearch.jobs.process import RESUME_HINT, JobEnding, JobOrder, JobProcesses, failed
 from kiwiresearch.jobs.worker_state import LeasedJob, Listeners, WorkerLock
+from kiwiresearch.messages.message import message_in
 
 if TYPE_CHECKING:
     from kiwiresearch.store.job_row import JobRow
@@ -177,17 +178,16 @@ class Worker:
 
     def _follow(self, held: LeasedJob) -> None:
         """Follow one job to its end."""
-        ending: JobEnding | None = JobEnding("failed", {"problem": "The server has a fault.", "remedy": RESUME_HINT})
+        ending: JobEnding | None = failed("The server has a fault.", RESUME_HINT)
         try:
             ending = self._ending(held)
         except StoreUnreachable as problem:
             ending = None
             self._postpone(held, problem.message)
         except KiwiError as problem:
-            ending = JobEnding("failed", {"problem": problem.message, "remedy": problem.remedy})
+            ending = failed(problem.message, problem.remedy)
         except OSError as problem:
-            words = f"The process of the run cannot be started: {problem.strerror}."
-            ending = JobEnding("failed", {"problem": words, "remedy": RESUME_HINT})
+            ending = failed(f"The process of the run cannot be started: {problem.strerror}.", RESUME_HINT)
         finally:
             self._end(held, ending)
             self._listeners.notify()
@@ -204,7 +204,7 @@ class Worker:
             if process.last.get("event") == "lost":
                 held.is_lost = True
             if process.last.get("event") == "away":
-                self._postpone(held, process.last["problem"])
+                self._postpone(held, message_in(process.last, "problem"))
             return process.ending(is_cancelled=held.stop_reason == "cancel")
         finally:
             held.detach()

@@ -17,7 +17,7 @@ from kiwiresearch.kin.conflict_values import (
 )
 from kiwiresearch.kin.plausibility import date_problem
 from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, FieldName, PersonId, Source, SourceId, Tree, row_id
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates.ranges import DateRange, DateText
 
 EvidenceType = Literal["primary", "secondary", "authored"]
 ResolutionStatus = Literal["resolved", "tentative", "open"]
@@ -341,7 +341,7 @@ def _competing(
     field: FieldName, group: ValueGroup, weight: EvidenceWeight, belief: float, problem: str
 ) -> CompetingValue:
     return CompetingValue(
-        group.when.words() if group.when and field in DATE_FIELDS else group.value,
+        DateText(group.when) if group.when and field in DATE_FIELDS else group.value,
         tuple(said.id for said in group.facts),
         weight.sources,
         weight.tier,

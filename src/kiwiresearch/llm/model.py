@@ -173,6 +173,11 @@ class Model(Protocol):
         """The answer's text as it arrives, and nothing else."""
 
 
+def short_model_name(name: str) -> str:
+    """The name of a model for people: servers often give the path of its file."""
+    return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")
+
+
 def model_label(model: Model) -> str:
     """How to speak of a model, also of one that does not even tell its name."""
     try:

@@ -31,7 +31,6 @@ ENGLISH_MONTHS = (
     "November",
     "December",
 )
-ENGLISH_DATE = re.compile(rf"(?:(?P<day>\d{{1,2}}) )?(?P<month>{'|'.join(ENGLISH_MONTHS)}) (?P<year>\d{{3,4}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +88,6 @@ class Locale:
     def day(self, day: int, month: str, year: str) -> str:
         """A day likewise; it stays on one line with its month."""
         return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
-
-    def redated(self, text: str) -> str:
-        """A day or a month in the English words of the program, as the language writes it; others stay as they are."""
-        found = ENGLISH_DATE.fullmatch(text)
-        if not found:
-            return text
-        month, year = self.months[ENGLISH_MONTHS.index(found["month"])], found["year"]
-        return self.day(int(found["day"]), month, year) if found["day"] else self.month(month, year)
 
     def date(self, text: str) -> str:
         """A date, as books and jobs write them, for people; what is none stays as it is."""

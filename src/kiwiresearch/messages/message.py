@@ -17,7 +17,7 @@ class Message(str):
     """English text that knows which kind of sentence it is, so that it can be written in another language.
 
     It is a `str` because files, logs and replies hold the English text. `kind`
-    is a key of `messages.toml` in every language; it is empty for text that was
+    is a key of `kinds.toml` in every language; it is empty for text that was
     read from a file without one. Code never decides by a message.
     """
 
@@ -32,6 +32,12 @@ class Message(str):
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
         return (str(self), self.kind), dict(self.values)
+
+
+def rewritten(text: str, change: Callable[[str], str]) -> str:
+    """A text with a change made to its words; the kind and the values of a message stay."""
+    words = change(text)
+    return Message(words, text.kind, **text.values) if isinstance(text, Message) else words
 
 
 def message_record(text: str) -> dict[str, Any] | None:
@@ -96,7 +102,7 @@ def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = 
 
     `show` prepares the words of books and users, which stand in the sentence as they are.
     """
-    key = f"messages.{message.kind}"
+    key = f"kinds.{message.kind}"
     try:
         return _Writer(catalogue, show).vformat(catalogue.template(key, message.values), (), message.values)
     except (KeyError, TypeError, ValueError):  # a record from elsewhere only looks like a message
@@ -112,7 +118,7 @@ class _Writer(Formatter):
 
     def format_field(self, value: Any, spec: str) -> str:
         if isinstance(value, tuple):
-            return self._listed([self.format_field(one, "") for one in value], spec)
+            return self._listed([self.format_field(one, spec if spec == "quote" else "") for one in value], spec)
         if isinstance(value, Message):
             written = render(value, self._catalogue, self._show)
             if written is None:
@@ -120,7 +126,7 @@ class _Writer(Formatter):
             return written
         if isinstance(value, str):
             shown = self._show(value)
-            return self._catalogue("messages.quoted", words=shown) if spec == "quote" else shown
+            return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):
             return self._catalogue.customs.share(value, int(spec.removeprefix("percent") or 0))
         if spec == "year":  # is not a count, whose thousands are separated
@@ -130,4 +136,4 @@ class _Writer(Formatter):
     def _listed(self, parts: list[str], spec: str) -> str:
         if spec != "and" or len(parts) < 2:
             return ", ".join(parts)
-        return self._catalogue("messages.and", one=", ".join(parts[:-1]), other=parts[-1])
+        return self._catalogue("kinds.and", one=", ".join(parts[:-1]), other=parts[-1])

@@ -14,8 +14,11 @@ from typing import IO, Any
 
 from kiwiresearch.errors import CannotWrite, RunDamaged
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import Message
 
-CHOOSE_FOLDER = "Make it a folder you may write to and start it again, or choose another folder."
+CHOOSE_FOLDER = Message(
+    "Make it a folder you may write to and start it again, or choose another folder.", "remedy.make_writable"
+)
 CHUNK = 2**20
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from kiwiresearch.errors import LeaseLost, RunNotFound
+from kiwiresearch.messages.message import message_fields
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
 from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable
@@ -182,7 +183,7 @@ def lose_job(connection: Connection, row: Row[Any], why: str, at: str, most_trie
 def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
     """The latest losses of a job, this one last; however often it is given back, those that were tries are told."""
     job = job_from_row(row)
-    losses = [*job.losses, {"worker": job.worker, "at": at, "why": why}]
+    losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
     tries = [number for number, one in enumerate(losses) if _is_try(one)]
     others = [number for number, one in enumerate(losses) if not _is_try(one)]
     return [losses[number] for number in sorted((*tries[-MAX_LOSSES:], *others[-MAX_LOSSES:]))]

@@ -277,7 +277,7 @@ def _stand_alone(text: str, start: DatePoint, end: DatePoint, link: str) -> bool
 
 def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
     """The days of one point; None for a day or month that is none, or has no year."""
-    percent = language.parts[point.part].percent if point.part else WHOLE
+    percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
         return units.ago(point.number, point.last, point.present)
     if point.number <= 0:
@@ -322,7 +322,7 @@ def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> D
     size = 100 if point.kind == "century" else 1000
     if not point.last:
         return units.years(*units.grouped(point.number, size, bc=bc), percent)
-    ending = language.parts[point.last_part].percent if point.last_part else WHOLE
+    ending = language.parts[point.last_part] if point.last_part else WHOLE
     first = units.years(*units.grouped(point.number, size, bc=bc), percent)
     last = units.years(*units.grouped(point.last, size, bc=bc), ending)
     return DaySpan(min(first.earliest, last.earliest), max(first.latest, last.latest))

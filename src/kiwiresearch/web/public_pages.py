@@ -15,8 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import catalogue_for
-from kiwiresearch.web.desk.pages import POLICY, Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
 from kiwiresearch.web.desk.translations import problem_key
 from kiwiresearch.web.guard.identity import COOKIE, LOGIN
 from kiwiresearch.web.guard.limits import client_of

@@ -18,6 +18,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.folder import BRIEF, MANIFEST, PICTURES
 from kiwiresearch.runs.run import Run, Runs
 from kiwiresearch.runs.run_files import read_images
+from kiwiresearch.web.addresses import page_address, run_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
@@ -85,7 +86,7 @@ class RunView(Run):
 
     def url(self, tab: str = "brief") -> str:
         """Where the run is shown, or one of its tabs."""
-        return run_address(self.id) + ("" if tab == "brief" else f"/{tab}")
+        return run_address(self.id, tab)
 
     def claim_url(self, claim_id: str) -> str:
         return f"{self.url('claims')}/{percent(claim_id, safe=':')}"
@@ -94,9 +95,7 @@ class RunView(Run):
         """Where a page of the run can be read, with words marked; empty if its book is not on this server."""
         if self.here is not None and ref.book not in self.here:
             return ""
-        mark = f"&mark={start}-{end}" if start is not None and end is not None else ""
-        path = percent(ref.path, errors="replace")
-        return f"/page/{percent(ref.book, safe='')}/{path}?run={_quoted(self.id)}{mark}"
+        return page_address(ref, run=self.id, mark=f"{start}-{end}" if start is not None and end is not None else "")
 
 
 class ShelfBookIds:
@@ -149,11 +148,3 @@ class RunViews:
 def run_views(context: ServerContext, jobs: JobQueue) -> RunViews:
     """The runs of a server, with links only to pages of books on its shelf."""
     return RunViews(jobs.folder, ShelfBookIds(context.shelf), jobs.runs)
-
-
-def run_address(run_id: str) -> str:
-    return f"/runs/{_quoted(run_id)}"
-
-
-def _quoted(text: str) -> str:
-    return percent(text, safe="", errors="replace")

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.search.find import Findings, MergeOrder, SearchHelpers, SearchOptions, find, hidden_for
 from kiwiresearch.search.interpretation import SenseRecord
 from kiwiresearch.search.open_book import OpenBook
@@ -164,10 +165,21 @@ class Finder:
         """What to say when nothing was found."""
         near = similar_titles([book.archive for book in self.books], text)
         hidden = sum((hidden_for(one, parse_query(text, one.language), MAX_NEAR) for one in self.books), NONE_HIDDEN)
-        words = f"There is nothing about {text!r} in {shelf_label(self._shelf)}. {hidden.sentence('page')}"
+        words = f"There is nothing about {text!r} in {shelf_label(self._shelf)}."
+        books = self._shelf.books
+        nothing = (
+            Message(words, "search.nothing_in", sought=text, book=books[0].title)
+            if len(books) == 1
+            else Message(words, "search.nothing", sought=text, n=len(books))
+        )
+        if hidden.pages:
+            left_out = Message(
+                hidden.sentence("page"), "policy.pages_hidden", n=hidden.pages, policy=hidden.policy_name
+            )
+            nothing = Message(f"{nothing} {left_out}", "search.nothing_and_hidden", nothing=nothing, hidden=left_out)
         return NothingFound(
-            words.rstrip(),
-            remedy=near or "Try fewer or other words, or add a book that has it.",
+            nothing,
+            remedy=near or Message("Try fewer or other words, or add a book that has it.", "remedy.other_words"),
         )
 
     @property

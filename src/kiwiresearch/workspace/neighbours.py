@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.errors import HostAway, StoreError
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive
 from kiwiresearch.zim.peer_protocol import Call, CallReply, PeerBook, peer_book
@@ -275,7 +276,7 @@ class OtherHosts:
         title = next((host.books[book].book.title for host in having), book)
         why = next((host.problem for host in having if host.problem), f"It is on {_named(having)}.")
         return HostAway(
-            f"The book {title!r} cannot be asked now. {why}",
+            Message(f"The book {title!r} cannot be asked now. {why}", "host.book_away", book=title, why=why),
             remedy="'kiwiresearch hosts' shows who is there; try again when its host is.",
         )
 

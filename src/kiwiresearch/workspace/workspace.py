@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
+from kiwiresearch.messages.message import Message
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
 from kiwiresearch.workspace import settings as settings_module
@@ -147,8 +148,9 @@ def shelf_label(shelf: Shelf) -> str:
 def similar_titles(archives: Sequence[Archive], words: str) -> str:
     """Titles a person may have meant, as a sentence; empty where there are none."""
     near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
-    titles = ", ".join(repr(title) for title in list(near)[:3])
-    return f"Near it are: {titles}." if titles else ""
+    titles = tuple(near)[:3]
+    text = f"Near it are: {', '.join(map(repr, titles))}."
+    return Message(text, "remedy.near", titles=titles) if titles else ""
 
 
 FILE = "store.sqlite"

@@ -9,6 +9,7 @@ from typing import Any
 from kiwiresearch.errors import HostAway
 from kiwiresearch.http_client import FailureKind, HttpClient, HttpFailure, Limit, retried_once
 from kiwiresearch.ids import BookId
+from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.peer_protocol import (
     BUSY,
     MAX_REPLY_BYTES,
@@ -74,7 +75,8 @@ class PeerClient:
         try:  # the host may meanwhile have closed a connection that was open
             return retried_once(lambda: self._once(path, body), "broken")
         except HttpFailure as failure:
-            raise self._away(FAILURES.get(failure.kind, "does not answer")) from failure
+            is_silent = failure.kind == "silent" or failure.kind not in FAILURES
+            raise self._away(FAILURES.get(failure.kind, "does not answer"), is_silent=is_silent) from failure
 
     def _once(self, path: str, body: bytes) -> bytes:
         parts, is_at_work, limit = [], True, Limit(AT_WORK_S)
@@ -88,9 +90,11 @@ class PeerClient:
                     limit.seconds = TOTAL_S
         return b"".join(parts)
 
-    def _away(self, what: str) -> HostAway:
+    def _away(self, what: str, *, is_silent: bool = False) -> HostAway:
+        text = f"The host {self.name!r} {what}."
         return HostAway(
-            f"The host {self.name!r} {what}.", remedy="'kiwiresearch hosts' shows who is there; try again when it is."
+            Message(text, "host.silent", host=self.name) if is_silent else text,
+            remedy="'kiwiresearch hosts' shows who is there; try again when it is.",
         )
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadSettings, BookHidden, KiwiError, PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
 from kiwiresearch.zim.paths import find_path, title_of_path
@@ -44,9 +45,11 @@ class Policy:
                 raise BadSettings(f"'policy.{key}' has an entry without a name.", remedy="Take it out.")
 
     @property
-    def policy_name(self) -> str:
-        """How sentences for readers refer to the policy."""
-        return f"the policy of {self.name}" if self.name else "the policy of this desk"
+    def policy_name(self) -> Message:
+        """The policy, as readers hear of it."""
+        if self.name:
+            return Message(f"the policy of {self.name}", "policy.of", name=self.name)
+        return Message("the policy of this desk", "policy.here")
 
     @property
     def restricts(self) -> bool:

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import httpx2
 import pytest
+from selectolax.lexbor import LexborHTMLParser
+from tests.web.desk.shown import said
 from tests.web.running import UNHURRIED, Heard, a_browser, a_room, heard, running
 from tests.web.told import ToldAsker
 
 from kiwiresearch.ask.answer import Answer, Done, EvidenceFound
+from kiwiresearch.ask.notices import model_broke_off
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.errors import ModelUnreachable
+from kiwiresearch.llm.model import Model
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
@@ -95,13 +101,14 @@ def test_while_a_model_is_at_work_the_books_own_words_are_a_link_away(own_browse
 def test_a_model_is_named_without_the_place_of_its_file(own_room: ServerContext, own_browser: httpx2.Client) -> None:
     """Servers name a model by the path of its file, which tells a reader nothing."""
     file = "/home/ada/models/small-1b-q4.gguf"
-    answer = replace(WHOLE, model=file, notices=(f"The model {file!r} broke off: It is slow.",))
+    model = cast(Model, SimpleNamespace(name=file))
+    answer = replace(WHOLE, model=file, notices=(model_broke_off(model, "it is slow"),))
     asker = ToldAsker()
     own_room.asker = asker
     asker.tell(EvidenceFound(answer), Done(answer))
     shown = own_browser.get("/ask", params={"q": "Who?", "model": "on"}).text
     assert "Worded by small-1b-q4;" in shown
-    assert "The model 'small-1b-q4' broke off" in unescape(shown)
+    assert "The model “small-1b-q4” broke off: it is slow." in said(LexborHTMLParser(shown), "p.note")
     assert "/home/ada" not in shown
 
 

@@ -78,7 +78,7 @@ def _is_ours(text: str, point: DatePoint, found: re.Match[str]) -> bool:
 
 def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
     """How many years a century or millennium before present goes back: the most, and the least."""
-    low, high = language.parts[part].percent if part else (0, 100)
+    low, high = language.parts[part] if part else (0, 100)
     return number * size - size * low // 100, number * size - size * high // 100
 
 

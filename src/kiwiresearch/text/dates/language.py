@@ -1,4 +1,4 @@
-"""The words of a language that dates are read and written with."""
+"""The words of a language that dates are read with."""
 
 from __future__ import annotations
 
@@ -13,13 +13,6 @@ from kiwiresearch.text.languages import DATA
 
 CenturyKind = Literal["century", "millennium"]
 NEVER = r"(?!)"
-
-
-class TimePart(NamedTuple):
-    """A part of a time, such as 'early': the percent it covers, and the word it is written with."""
-
-    percent: tuple[int, int]
-    written: str
 
 
 class LeadPhrase(NamedTuple):
@@ -60,7 +53,7 @@ class DateWords:
 
     months: Mapping[str, int] = field(default_factory=dict)
     seasons: Mapping[str, str] = field(default_factory=dict)
-    parts: Mapping[str, TimePart] = field(default_factory=dict)
+    parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     leads: Mapping[str, LeadPhrase] = field(default_factory=dict)
     lead_ends: frozenset[str] = frozenset()
     """The last words of leads: most words before a date are none of them."""
@@ -106,7 +99,7 @@ def date_words(language: str) -> DateWords:
             form: at for at, names in enumerate(table["months"], 1) for name in names for form in (name, name.upper())
         },
         seasons={word: name for name, words in table["seasons"].items() for word in words},
-        parts=_parts(table),
+        parts={name: (row["percent"][0], row["percent"][1]) for name, row in table["parts"].items()},
         leads=leads,
         lead_ends=frozenset(phrase.split()[-1] for phrase in leads),
         ordinals=_ordinals(table),
@@ -124,32 +117,11 @@ def date_words(language: str) -> DateWords:
 
 
 @cache
-def written_forms(language: str) -> Mapping[str, Any]:
-    """The forms a language writes dates in; English serves for the rest."""
-    table = _table(language) or _table("eng")
-    forms: dict[str, Any] = dict(table["written"])
-    forms["months"] = tuple(names[0] for names in table["months"])
-    forms["seasons"] = {name: words[0] for name, words in table["seasons"].items()}
-    forms["scales"] = tuple(
-        sorted(((size, name) for name, size in table["scales"].items() if size > 1000), reverse=True)
-    )
-    forms["parts"] = tuple(_parts(table).values())
-    return forms
-
-
-@cache
 def _table(language: str) -> dict[str, Any]:
     path = DATA / "when" / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and path.is_file()):
         return {}
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def _parts(table: Mapping[str, Any]) -> dict[str, TimePart]:
-    return {
-        name: TimePart((row["percent"][0], row["percent"][1]), row["words"][0] + row.get("glue", " "))
-        for name, row in table["parts"].items()
-    }
 
 
 def _leads(table: Mapping[str, Any]) -> dict[str, LeadPhrase]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
-from kiwiresearch.text.dates import wording
-from kiwiresearch.text.dates import wording as edtf
+from kiwiresearch.text.dates import edtf, phrases
 from kiwiresearch.text.dates.calendar import (
     AGO_FROM,
     FIRST_GREGORIAN_DAY,
@@ -80,9 +79,9 @@ class DateRange:
         """The date as EDTF, for storage; its years count 1 BC as 0000, as ISO 8601 does."""
         return edtf.edtf(self)
 
-    def words(self, language: str = "eng") -> str:
-        """The date as a reader writes it: 'c. 1250', '12th century BC', '5 June 1944'."""
-        return wording.words(self, language)
+    def words(self, language: str = "en") -> str:
+        """The date as a reader of a language of the catalogue writes it: 'c. 1250', '12th century BC'."""
+        return phrases.date_in_words(self, language)
 
     def reach(self) -> tuple[int, int]:
         """The first and last day that agree with it once the qualifier is taken into account."""
@@ -98,6 +97,24 @@ class DateRange:
         exact = ABOUT_DAYS.get(self.precision)
         passed = day_number(AGO_FROM) - self.latest
         return exact if exact is not None else max(ABOUT_AT_LEAST, passed // ABOUT_SHARE)
+
+
+class DateText(str):
+    """A date in English words that still knows its days, so that pages can write it in another language.
+
+    It is a `str` because JSON holds the English words.
+    """
+
+    __slots__ = ("when",)
+    when: DateRange
+
+    def __new__(cls, when: DateRange) -> Self:
+        text = super().__new__(cls, when.words())
+        text.when = when
+        return text
+
+    def __getnewargs__(self) -> tuple[DateRange]:  # type: ignore[override]
+        return (self.when,)
 
 
 def date_relation(one: DateRange, other: DateRange) -> Relation:

@@ -21,19 +21,17 @@ from kiwiresearch.ask.presentation import (
     numbered,
 )
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.llm.model import short_model_name
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import open_page
 from kiwiresearch.text.languages import language_words
+from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import page_address
-from kiwiresearch.web.desk.pages import local_address
 from kiwiresearch.zim.archive import EntryRef
 
 MARK = re.compile(r"\[(\d{1,3})\]")
-MODEL_FILE = re.compile(r"'[^']*[/\\]([^'/\\]+)\.gguf'")
-"""A model in a notice, named by the path of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +124,7 @@ class AnswerView:
     @property
     def model(self) -> str:
         """The model that worded the answer; empty where these are the books' own words."""
-        return model_name(self.answer.model)
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        return tuple(MODEL_FILE.sub(r"'\1'", notice) for notice in self.answer.notices)
+        return short_model_name(self.answer.model)
 
     def is_told(self, source: SourceView) -> bool:
         """Whether the words of a source are the answer itself, and need not be shown again below it."""
@@ -140,11 +134,6 @@ class AnswerView:
     def is_understood_otherwise(self) -> bool:
         """Whether something was put into the question that the reader left out."""
         return self.answer.asked.strip() != self.answer.question.strip()
-
-
-def model_name(name: str) -> str:
-    """The name of a model for people: servers often give the whole path of its file."""
-    return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")
 
 
 def answer_view(answer: Answer, room: ServerContext) -> AnswerView:

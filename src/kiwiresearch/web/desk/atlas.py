@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -13,7 +13,7 @@ from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
 from kiwiresearch.atlas import relatives as people
 from kiwiresearch.atlas.atlas import Atlas, Recipe
-from kiwiresearch.atlas.database import ResultPage, ResultWindow, Row
+from kiwiresearch.atlas.database import ResultPage, ResultWindow
 from kiwiresearch.atlas.families import FAMILIES
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import EDGE_KINDS, RANK_ORDERS, EdgeKind, RankOrder, edge_pages, overview, ranked_pages
@@ -21,9 +21,9 @@ from kiwiresearch.cases.case import this_year
 from kiwiresearch.claims.conflicts.sentences import DisagreementKind
 from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
-from kiwiresearch.web.desk.intent import page_address
-from kiwiresearch.web.desk.pages import ListPage, Pages, list_address
+from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, numbered_page
 from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import EntryRef
@@ -92,25 +92,6 @@ class KinQuery(_ListQuery):
 
     person: Annotated[str, Field(max_length=500)] = ""
     other: Annotated[str, Field(max_length=500)] = ""
-
-
-def last_page(part: ResultPage) -> int:
-    """The number of the last part of the list that some rows are from."""
-    return max(-(-part.total // SIZE), 1)
-
-
-def atlas_page(part: ResultPage, number: int, place: str, filters: Mapping[str, object]) -> ListPage[Row]:
-    """Some rows with the addresses of those around them."""
-    last = last_page(part)
-    return ListPage(
-        rows=part.rows,
-        total=part.total,
-        number=number,
-        last=last,
-        first_row=part.offset + 1 if part.rows else 0,
-        before=list_address(place, {**filters, "n": number - 1}) if number > 1 else "",
-        after=list_address(place, {**filters, "n": number + 1}) if number < last else "",
-    )
 
 
 BookName = Annotated[str, Path(max_length=100)]
@@ -205,13 +186,13 @@ class _AtlasPages:
         try:
             self.atlases.wait_for(atlas, *recipes)
             whole = rows_of(query)
-            if query.n > last_page(whole):
-                query = query.model_copy(update={"n": last_page(whole)})
+            if query.n > last_number(whole.total, SIZE):
+                query = query.model_copy(update={"n": last_number(whole.total, SIZE)})
                 whole = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
         part = self.atlases.screen(atlas).filter_page(whole)
-        rows = atlas_page(part, query.n, f"/atlas/{book}/{tab}", query.filters())
+        rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:

@@ -16,9 +16,10 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.words import fold
+from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
-from kiwiresearch.web.desk.pages import Pages, list_address, list_page
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.notes import claim_target
 from kiwiresearch.web.run_view import RunName, RunView, RunViews, run_views
@@ -230,7 +231,7 @@ def _add_table(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
             run=run,
             tab="claims",
             query=query,
-            shown=list_page(filtered_claims(run.claims, query), query.n, run.url("claims"), query.filters()),
+            shown=list_page(filtered_claims(run.claims, query), query.n, ListPlace(run.url("claims"), query.filters())),
             columns=[(name, list_address(run.url("claims"), query.sorted_by(name))) for name in COLUMNS],
             types=CLAIM_TYPES,
             choices=page_choices(run.claims),

@@ -18,11 +18,11 @@ from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.comparisons import ComparisonCache
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
 
-ON_A_PAGE = 25
+DIFFERENCES_PER_PAGE = 25
 MAX_PAGES = 100_000
 MAX_RUNS = 500
 """So many can be chosen from, the newest; any other is named by its address."""
@@ -73,20 +73,14 @@ def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
 
 
 def _values(found: Comparison, old: RunView, new: RunView, kind: str, page: int) -> dict[str, Any]:
-    rows = differences(found, kind)
-    last = max(1, -(-len(rows) // ON_A_PAGE))
-    page = min(page, last)
-    start = (page - 1) * ON_A_PAGE
     base = {"old": old.id, "new": new.id}
+    place = ListPlace("/compare", base | {"show": kind}, "page", "#claims")
     return {
         "found": found,
-        "rows": rows[start : start + ON_A_PAGE],
+        "shown": list_page(differences(found, kind), page, place, DIFFERENCES_PER_PAGE),
         "kinds": [(name, count) for name, count in difference_counts(found).items() if name in DIFFERENCE_KINDS],
         "elsewhere": [sum(not one.page_in_both for one in some) for some in (found.new, found.gone)],
         "kind": kind,
-        "total": len(rows),
-        "number": page,
-        "last": last,
         "address": lambda **more: "/compare?" + urlencode(base | {name: it for name, it in more.items() if it}),
         "turned": "/compare?" + urlencode({"old": new.id, "new": old.id}),
         "is_backwards": any(

@@ -17,8 +17,8 @@ from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.report.lineage import people_in_order
 from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import page_address
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.families import Families, page_of
 

@@ -21,8 +21,9 @@ from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.messages.message import Message
 from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
 from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import Pages, list_address, list_page
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import NotInRun
@@ -207,7 +208,7 @@ def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catal
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
         "picture": _picture(run, graph, words),
-        "shown": list_page(rows, query.n, place, wish),
+        "shown": list_page(rows, query.n, ListPlace(place, wish)),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
         "left": sum(not page.was_read for page in graph.pages),

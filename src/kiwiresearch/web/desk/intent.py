@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from kiwiresearch.claims.opening import LIVED
 from kiwiresearch.errors import KiwiError
@@ -15,6 +15,7 @@ from kiwiresearch.messages.catalogue import LANGUAGES
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.languages import language_words, three_letter_code
 from kiwiresearch.text.words import fold, plain_lower
+from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import current_visitor
 from kiwiresearch.zim.archive import EntryRef
@@ -93,12 +94,6 @@ class Intent:
     @property
     def is_person(self) -> bool:
         return any(page.is_person for page in self.pages)
-
-
-def page_address(ref: EntryRef, *, mark: str = "") -> str:
-    """Where a page is read at the desk, at words of it where they are marked."""
-    address = f"/page/{quote(ref.book)}/{quote(ref.path, errors='replace')}"
-    return f"{address}?mark={mark}" if mark else address
 
 
 def action_address(way: Action, words: str, **more: str) -> str:

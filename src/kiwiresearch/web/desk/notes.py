@@ -21,8 +21,9 @@ from kiwiresearch.runs.notes import (
     Verdict,
     opinion_problem,
 )
+from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import HEADERS, Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.pages import HEADERS, ListPlace, Pages, list_page, redirect
 from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.notes import NotesTarget, named_target, rewrite_note, run_target, set_removed, write_note
 from kiwiresearch.web.run_view import RunView, run_views
@@ -189,24 +190,19 @@ def _add_removal(routes: APIRouter, room: ServerContext, jobs: JobQueue, pages: 
 def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: int) -> Response:
     found = run.notes
     fitting = [note for note in reversed(found.notes) if not verdict or note.verdict == verdict]
-    last = max(1, -(-len(fitting) // NOTES_PER_PAGE))
-    number = min(number, last)
-    start = (number - 1) * NOTES_PER_PAGE
-    shown = fitting[start : start + NOTES_PER_PAGE]
+    shown = list_page(fitting, number, ListPlace(run.url("notes"), {"verdict": verdict}, "page"), NOTES_PER_PAGE)
     return pages.show(
         request,
         "notes.html",
         run=run,
         tab="notes",
         found=found,
-        rows=[(note, target_of(run, note)) for note in shown],
+        shown=shown,
+        rows=[(note, target_of(run, note)) for note in shown.rows],
         gone=[(note, target_of(run, note)) for note in reversed(found.gone)][:NOTES_PER_PAGE],
         counts=Counter(note.verdict for note in found.notes),
         verdict=verdict,
         verdicts=VERDICTS,
-        number=number,
-        last=last,
-        total=len(fitting),
         notes_target=run_target(run),
         typed=NoteForm(),
     )

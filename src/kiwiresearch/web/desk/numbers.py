@@ -10,15 +10,16 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, Difference
+from kiwiresearch.brief.brief import Brief, Difference, Figure
 from kiwiresearch.brief.importance import without_article
 from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.compare import compare
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
@@ -48,7 +49,7 @@ class FigureRow:
     of: str
     what: str
     value: str
-    when: str
+    when: DateRange | str
     claims: tuple[Claim, ...]
     difference: Difference | None = None
     """How another page's number differs."""
@@ -86,7 +87,14 @@ def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
 def _of_brief(brief: Brief) -> Iterator[FigureRow]:
     for figure in brief.numbers:
         claims = tuple(brief.claims[one] for one in figure.statement.claims)
-        yield FigureRow(figure.of, figure.what, figure.value, figure.when, claims, figure.difference)
+        when = date_of_figure(figure, claims)
+        yield FigureRow(figure.of, figure.what, figure.value, when, claims, figure.difference)
+
+
+def date_of_figure(figure: Figure, claims: Iterable[Claim]) -> DateRange | str:
+    """The date of a number that rests on these claims; its own words, if none of them has that date."""
+    dates = (measure.when for claim in claims for measure in claim.measures if measure.when)
+    return next((when for when in dates if when.words() == figure.when), figure.when)
 
 
 def _of_claims(run: RunView) -> Iterator[FigureRow]:
@@ -101,8 +109,7 @@ def _of_claims(run: RunView) -> Iterator[FigureRow]:
 def _row(claim: Claim, measure: Measure, difference: Difference | None) -> FigureRow:
     quantity = measure.quantity
     value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
-    when = measure.when.words() if measure.when else ""
-    return FigureRow(measure.of, measure.what, value, when, (claim,), difference)
+    return FigureRow(measure.of, measure.what, value, measure.when or "", (claim,), difference)
 
 
 def _has_words(row: FigureRow, words: Sequence[str]) -> bool:
@@ -183,7 +190,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             run=run,
             tab="numbers",
             query=query,
-            shown=list_page(figure_rows(run, query), query.n, run.url("numbers"), query.filters()),
+            shown=list_page(figure_rows(run, query), query.n, ListPlace(run.url("numbers"), query.filters())),
             against=disagreements(run),
             choices=scope_choices(run.url("numbers"), query),
         )

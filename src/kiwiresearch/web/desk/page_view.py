@@ -17,9 +17,9 @@ from kiwiresearch.page.display import CLAIM_ID
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import read_page
 from kiwiresearch.text.words import fold
+from kiwiresearch.web.addresses import local_address
 from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import local_address
 from kiwiresearch.zim.archive import Book
 
 CLAIMS_PER_PAGE = 60

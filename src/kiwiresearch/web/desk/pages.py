@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
-from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,11 +14,12 @@ from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
 from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.version import __version__
+from kiwiresearch.web.addresses import list_address, local_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.dates import date_markup
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
     age_text,
+    date_markup,
     has_own_words,
     is_command,
     living_reason,
@@ -36,16 +36,16 @@ ROWS_PER_PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[T]):
-    """Some rows of a list; a number behind the last part shows the last."""
+    """Some rows of a list; a number after the last page shows the last."""
 
     rows: tuple[T, ...]
     total: int
     number: int
     last: int
     first_row: int
-    """The place of the first row in the whole list, from 1; 0 of a list without rows."""
+    """The position of the first row in the list, from 1; 0 in a list without rows."""
     before: str = ""
-    """Where the part before is; empty where there is none."""
+    """The address of the page before; empty if there is none."""
     after: str = ""
 
     @property
@@ -53,22 +53,44 @@ class ListPage(Generic[T]):
         return self.first_row + len(self.rows) - 1 if self.rows else 0
 
 
-def list_page(
-    rows: Sequence[T], number: int, place: str, filters: Mapping[str, object], size: int = ROWS_PER_PAGE
-) -> ListPage[T]:
-    """The part of this number, from 1; `wish` is what else the address says."""
-    last = max(-(-len(rows) // size), 1)
-    number = min(number, last)
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Where the pages of a list are: their address, what else it says, and its parameter for the number of a page."""
+
+    path: str
+    filters: Mapping[str, object] = field(default_factory=dict)
+    parameter: str = "n"
+    anchor: str = ""
+
+    def address(self, number: int) -> str:
+        # The first page needs no number.
+        return list_address(self.path, {**self.filters, self.parameter: number if number > 1 else 0}) + self.anchor
+
+
+def list_page(rows: Sequence[T], number: int, place: ListPlace, size: int = ROWS_PER_PAGE) -> ListPage[T]:
+    """The page of this number, from 1."""
+    number = min(number, last_number(len(rows), size))
     start = (number - 1) * size
+    return numbered_page(rows[start : start + size], len(rows), number, place, size)
+
+
+def numbered_page(rows: Sequence[T], total: int, number: int, place: ListPlace, size: int) -> ListPage[T]:
+    """The page of a number, whose rows are known, with the addresses of its neighbours."""
+    last = last_number(total, size)
     return ListPage(
-        rows=tuple(rows[start : start + size]),
-        total=len(rows),
+        rows=tuple(rows),
+        total=total,
         number=number,
         last=last,
-        first_row=start + 1 if rows else 0,
-        before=list_address(place, {**filters, "n": number - 1}) if number > 1 else "",
-        after=list_address(place, {**filters, "n": number + 1}) if number < last else "",
+        first_row=(number - 1) * size + 1 if rows else 0,
+        before=place.address(number - 1) if number > 1 else "",
+        after=place.address(number + 1) if number < last else "",
     )
+
+
+def last_number(total: int, size: int) -> int:
+    """The number of the last page."""
+    return max(-(-total // size), 1)
 
 
 class ScopedQuery(Protocol):
@@ -84,12 +106,6 @@ def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
     return [
         (which, list_address(place, query.model_copy(update={"which": which}).filters())) for which in ("brief", "all")
     ]
-
-
-def list_address(place: str, filters: Mapping[str, object]) -> str:
-    """An address that says what is wished for, and nothing of what is not; the first part needs no number."""
-    said = {name: value for name, value in filters.items() if value not in ("", 0, None) and (name, value) != ("n", 1)}
-    return f"{place}?{urlencode(said, errors='replace')}" if said else place
 
 
 POLICY = (
@@ -173,11 +189,6 @@ def redirect(address: str) -> Response:
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 
-def local_address(url: str) -> str:
-    """An address on this server without its name, so that it works under every name it has."""
-    return urlsplit(url)._replace(scheme="", netloc="").geturl()
-
-
 def direction(language: str) -> str:
     """The direction in which a language is written, for the attribute `dir`."""
     return "rtl" if two_letter_code(language) in RIGHT_TO_LEFT else "ltr"
@@ -186,10 +197,3 @@ def direction(language: str) -> str:
 def section_name(name: str, words: Catalogue) -> str:
     """The name of a section of a page; that of its box is no word of the page."""
     return words("desk.box") if name == FACTS_BOX else name
-
-
-def safe_return_address(address: str) -> str:
-    """An address that a form sent back, if it leads to a page of ours; else the first page."""
-    # Two slashes begin the name of another server, and browsers take '\\' for one and leave out tabs and line ends.
-    is_ours = address.startswith("/") and not address.startswith("//") and address.isprintable() and "\\" not in address
-    return address if is_ours else "/"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path, Query, Request
@@ -16,11 +15,12 @@ from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFoun
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.run import RunPage
+from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
-from kiwiresearch.web.desk.pages import Pages, local_address, redirect
+from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
@@ -185,8 +185,3 @@ class ReadingPages:
         return self._pages.show(
             request, "page_missing.html", status=404, book=book, path=path[:200], words=words, near=links, first=first
         )
-
-
-def page_address(ref: EntryRef) -> str:
-    """Where a page is read at the desk."""
-    return f"/page/{percent(ref.book, safe='')}/{percent(ref.path, errors='replace')}"

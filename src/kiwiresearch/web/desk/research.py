@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import quote as percent
 
 from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
@@ -15,8 +14,9 @@ from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest, Unreadabl
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage
 from kiwiresearch.web import job_requests
+from kiwiresearch.web.addresses import case_address, job_address, run_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages, redirect
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, redirect
 from kiwiresearch.web.desk.research_form import (
     FieldFault,
     FormOptions,
@@ -31,7 +31,7 @@ from kiwiresearch.web.guard.roles import RoleRouter, allow
 from kiwiresearch.web.job_requests import job_url
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json
-from kiwiresearch.web.run_view import run_address, run_views
+from kiwiresearch.web.run_view import run_views
 
 MAX_SHOWN = 200
 """How many pages are shown, the latest; all of them stand in the finished run."""
@@ -73,11 +73,11 @@ class JobView:
     @property
     def case(self) -> str:
         """Where the case is that it works on; empty of a run."""
-        return f"/family/{percent(self.job.wish.case, safe='')}" if isinstance(self.job.wish, FamilyRequest) else ""
+        return case_address(self.job.wish.case) if isinstance(self.job.wish, FamilyRequest) else ""
 
     @property
     def url(self) -> str:
-        return f"/research/{percent(self.job.id, safe='')}"
+        return job_address(self.job.id)
 
     @property
     def run(self) -> str:
@@ -266,7 +266,7 @@ class ResearchPages:
             job = job_requests.start_job(self._jobs, found.wish)
         except KiwiError as error:
             return self.form(request, form, problem=problem_of(error))
-        return redirect(self._address(job))
+        return redirect(job_address(job.id))
 
     def job(self, request: Request, job_id: str, *, stopping: bool, still: bool) -> Response:
         """A job as it is now; one that is done has become a run."""
@@ -296,12 +296,13 @@ class ResearchPages:
 
     def stop(self, job_id: str) -> Response:
         job = job_requests.cancel_job(self._jobs, job_id)
-        return redirect(self._address(job) + ("?stopping=1" if job.is_open else ""))
+        return redirect(job_address(job.id) + ("?stopping=1" if job.is_open else ""))
 
     def resume(self, job_id: str) -> Response:
         """Go on with a job; one that is under way or done is only shown."""
-        job = self._jobs.get(job_id)
-        return redirect(self._address(job_requests.resume_job(self._jobs, job_id) if job.is_resumable else job))
+        if self._jobs.get(job_id).is_resumable:
+            job_requests.resume_job(self._jobs, job_id)
+        return redirect(job_address(job_id))
 
     def remove(self, job_id: str) -> Response:
         """Forget a job that came to nothing; one that has something to keep is only shown."""
@@ -315,16 +316,12 @@ class ResearchPages:
     def _lists(self, page: int) -> dict[str, Any]:
         runs, views = self._runs.all(), self._views.unfinished()
         ended = [view for view in views if not view.job.is_open]
-        first = (page - 1) * RUNS_PER_PAGE
         return {
             "under_way": [view for view in views if view.job.is_open],
             "stopped": [view for view in ended if not view.came_to_nothing][:RUNS_PER_PAGE],
             "fruitless": [view for view in ended if view.came_to_nothing][:RUNS_PER_PAGE],
-            "runs": runs[first : first + RUNS_PER_PAGE],
+            "shown": list_page(runs, page, ListPlace("/research", parameter="page", anchor="#runs"), RUNS_PER_PAGE),
             "comparable": runs[:MAX_TO_COMPARE],
-            "total": len(runs),
-            "page": page,
-            "last_page": max(1, -(-len(runs) // RUNS_PER_PAGE)),
         }
 
     def _job_values(self, view: JobView, after: int = 0) -> dict[str, Any]:
@@ -334,6 +331,3 @@ class ResearchPages:
             "language_of": self._books.language,
             "most_shown": MAX_SHOWN,
         }
-
-    def _address(self, job: Job) -> str:
-        return JobView(job, 0).url

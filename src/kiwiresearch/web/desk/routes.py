@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import LANGUAGES
+from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, ServerContext
 from kiwiresearch.web.desk import (
     atlas,
@@ -30,7 +31,7 @@ from kiwiresearch.web.desk import (
     static_files,
     timeline,
 )
-from kiwiresearch.web.desk.pages import Pages, redirect, safe_return_address
+from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.guard.setup import Accounts
 

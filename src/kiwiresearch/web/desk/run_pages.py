@@ -11,16 +11,27 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, BriefPicture, BriefSource, Gap, Statement, TimelineMoment, media_type_of
+from kiwiresearch.brief.brief import (
+    Brief,
+    BriefPicture,
+    BriefSource,
+    Figure,
+    Gap,
+    Statement,
+    TimelineMoment,
+    media_type_of,
+)
 from kiwiresearch.brief.citations import CitedRun, QuoteInContext, paragraphs, quote_in_context, without_overlaps
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages
+from kiwiresearch.web.desk.numbers import date_of_figure
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
-from kiwiresearch.web.desk.timeline import when_in_english
+from kiwiresearch.web.desk.timeline import date_of_moment
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim.archive import EntryRef
@@ -123,9 +134,13 @@ class BriefView:
         """The language of a statement: that of the book which its first claim is from."""
         return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
 
-    def when(self, moment: TimelineMoment, words: Catalogue) -> str:
-        """The date of a moment in English, for `told_date`."""
-        return when_in_english(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+    def when(self, moment: TimelineMoment, words: Catalogue) -> DateRange | str:
+        """The date of a moment for `date_text`."""
+        return date_of_moment(moment, [self.brief.claims[one] for one in moment.statement.claims], words)
+
+    def date_of(self, figure: Figure) -> DateRange | str:
+        """The date of a number for `date_text`."""
+        return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
 
     def numbers(self, statement: Statement | CitedRun) -> tuple[int, ...]:
         """The pages of the bibliography that a statement, or a run of them, rests on."""
@@ -167,7 +182,7 @@ class BriefView:
         )
 
 
-ROWS = 100
+PAGES_PER_PAGE = 100
 
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
 """The address of a picture has its hash, so what is there never changes."""
@@ -194,16 +209,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/runs/{run_id}/pages")
     def pages_taken(request: Request, run_id: RunName, page: PageNumber = 1) -> Response:
         run = frames.get(run_id)
-        taken = run.pages
-        first = (page - 1) * ROWS
-        return pages.show(
-            request,
-            "run_pages.html",
-            run=run,
-            tab="pages",
-            taken=taken[first : first + ROWS],
-            page=page,
-            last_page=max(1, -(-len(taken) // ROWS)),
-        )
+        shown = list_page(run.pages, page, ListPlace(run.url("pages"), parameter="page"), PAGES_PER_PAGE)
+        return pages.show(request, "run_pages.html", run=run, tab="pages", shown=shown)
 
     return routes

@@ -18,10 +18,11 @@ from kiwiresearch.search.open_book import SearchEffort
 from kiwiresearch.search.query import Hit, Score, parse_query
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import WORD, fold, has_no_spaces, occurrences, plain_lower
+from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.intent import other_actions, page_address
+from kiwiresearch.web.desk.intent import other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of

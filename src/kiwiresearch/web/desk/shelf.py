@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.llm.model import short_model_name
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.answers import model_name
-from kiwiresearch.web.desk.intent import page_address
 from kiwiresearch.web.health import PolledValue, offered_models
 from kiwiresearch.workspace.inventory import BookStatus, book_statuses
 from kiwiresearch.zim.archive import EntryRef
@@ -128,7 +128,7 @@ class DeskState:
             return ModelInfo("none")
         offered = self._models.latest(timeout_s=TIMEOUT_S)
         if isinstance(offered, tuple):
-            return ModelInfo("answers", model_name(self._settings.model_name or next(iter(offered), "")))
+            return ModelInfo("answers", short_model_name(self._settings.model_name or next(iter(offered), "")))
         return ModelInfo("unknown" if offered is None else "silent")
 
 

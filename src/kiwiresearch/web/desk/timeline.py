@@ -16,9 +16,10 @@ from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO, timeline_pictur
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.dates import translated_date
-from kiwiresearch.web.desk.pages import Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
+from kiwiresearch.web.desk.translations import date_text
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
@@ -60,22 +61,25 @@ class DatedMoment:
     moment: TimelineMoment
     claims: tuple[Claim, ...]
 
-    def when(self, words: Catalogue) -> str:
-        """Its date in English: as its page says it, or in the words that other languages have names for."""
-        return when_in_english(self.moment, self.claims, words)
+    def when(self, words: Catalogue) -> DateRange | str:
+        """Its date for `date_text`."""
+        return date_of_moment(self.moment, self.claims, words)
 
     def labelled(self, words: Catalogue) -> TimelineMoment:
         """The moment as a picture for a reader labels it."""
-        return replace(self.moment, when=translated_date(self.when(words), words) or self.moment.when)
+        return replace(self.moment, when=date_text(self.when(words), words))
 
 
-def when_in_english(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> str:
-    """The date of a moment that rests on these claims, for `told_date`; English readers have it as its page says it."""
+def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> DateRange | str:
+    """The date of a moment that rests on these claims; for English readers, and without such a date, in its own words.
+
+    Those are the words of the page, which may say more than the days: 'the morning of 5 June'.
+    """
     if words.language == "en":
         return moment.when
     days = (moment.earliest, moment.latest)
     dates = (one.when for claim in claims for one in claim.dates)
-    return next((when.words() for when in dates if (when.earliest, when.latest) == days), moment.when)
+    return next((when for when in dates if (when.earliest, when.latest) == days), moment.when)
 
 
 def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
@@ -125,7 +129,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/runs/{run_id}/timeline")
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
         run = runs.get(run_id)
-        shown = list_page(moments_in_years(run, query), query.n, run.url("timeline"), query.filters())
+        shown = list_page(moments_in_years(run, query), query.n, ListPlace(run.url("timeline"), query.filters()))
         # It has those moments that are listed below it, by their numbers there.
         words = catalogue_for(request)
         picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704

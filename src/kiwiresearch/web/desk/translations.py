@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from datetime import UTC
 
@@ -11,8 +10,8 @@ from markupsafe import Markup, escape
 from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
 from kiwiresearch.messages.message import Message, render
+from kiwiresearch.text.dates.ranges import DateRange, DateText
 from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.web.desk.run_sentences import FORMS, NUMBER, QUOTED, REPR_QUOTED, VERBATIM
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
 
@@ -23,6 +22,23 @@ def time_element(text: str, customs: Locale, told: str = "") -> Markup:
         return escape(shown)
     machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
     return Markup('<time datetime="{}Z">{}</time>').format(machine, shown)
+
+
+def date_text(when: DateRange | str, words: Catalogue) -> str:
+    """A date in the reader's language; the words of a page that has no such date are as it says them."""
+    if isinstance(when, DateText):
+        when = when.when
+    return when.words(words.language) if isinstance(when, DateRange) else when
+
+
+def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = False) -> Markup:
+    """A date for a page, with a capital if it is a heading; words of another language are marked as English."""
+    text = date_text(when, words)
+    is_translated = isinstance(when, (DateRange, DateText)) or words.language == "en"
+    if not is_translated:
+        return _in_english(text) if text else Markup()
+    # 'c. 1200' is not the beginning of a sentence.
+    return escape(text if not is_head or text.startswith("c. ") else text[:1].upper() + text[1:])
 
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
@@ -121,14 +137,10 @@ def _in_english(text: str) -> Markup:
     return Markup('<span lang="en" dir="ltr">{}</span>').format(text)
 
 
-MAX_SENTENCE = 5_000
-"""Longer texts are no sentences of ours, and are not looked through."""
-
-
 def translated(text: str, words: Catalogue, language: str = "") -> Markup:
-    """A sentence of a run for a reader; `language` is that of the book whose words it holds.
+    """A message for a reader; `language` is that of the book whose words it holds.
 
-    A sentence that is none of ours is shown as it stands, marked as English.
+    Text that is no message, such as that of an older run, is shown as it is and marked as English.
     """
     if not text:
         return Markup()
@@ -137,41 +149,7 @@ def translated(text: str, words: Catalogue, language: str = "") -> Markup:
         if said is not None:
             # The catalogue holds no markup, and the values are escaped.
             return Markup(said)  # noqa: S704
-    return _translated_or_none(text, words, language) or Markup('<span lang="en" dir="ltr">{}</span>').format(text)
-
-
-def _translated_or_none(text: str, words: Catalogue, language: str) -> Markup | None:
-    """A sentence said again; None where it is none of ours, or a run from elsewhere only makes it look like one."""
-    try:
-        return _translate(text, words, language) if len(text) <= MAX_SENTENCE else None
-    except (RecursionError, ValueError):  # more parts than can be taken apart, more digits than a number can have
-        return None
-
-
-def _translate(text: str, words: Catalogue, language: str) -> Markup | None:
-    for name, form in FORMS:
-        if found := form.fullmatch(text):
-            values = {key: _sentence_value(key, part, words, language) for key, part in found.groupdict().items()}
-            if None not in values.values():
-                # The catalogue holds no markup, and the values are escaped.
-                return Markup(words(f"retold.{name}", **values))  # noqa: S704
-    return None
-
-
-def _sentence_value(key: str, text: str, words: Catalogue, language: str) -> Markup | int | None:
-    if key in VERBATIM:
-        return _book_words(text, words, language)
-    if re.fullmatch(NUMBER, text):
-        number = int(text.replace(",", ""))
-        # A year is no count, whose thousands stand apart.
-        return Markup(words.customs.number(number)) if key == "year" else number  # noqa: S704
-    if re.fullmatch(QUOTED, text, re.DOTALL):
-        try:
-            quoted = str(ast.literal_eval(text)) if re.fullmatch(REPR_QUOTED, text, re.DOTALL) else text[1:-1]
-        except (ValueError, SyntaxError):
-            return None
-        return Markup(words("retold.quoted", words=_book_words(quoted, words, language)))  # noqa: S704
-    return _translate(text, words, language)
+    return _in_english(text)
 
 
 def _book_words(text: str, words: Catalogue, language: str) -> Markup:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 import errno
-import inspect
 import itertools
 import json
-import re
-import textwrap
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import httpx2
 import pytest
+from markupsafe import escape
 from tests.web.desk.conftest import ARun
 
 from kiwiresearch.brief import sources
 from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.crawl.step import LinkOffer, SeedChoice, StartStep
 from kiwiresearch.ids import BookId
-from kiwiresearch.jobs import process
+from kiwiresearch.jobs.process import RESUME_HINT, failed
 from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue, catalogue_in
-from kiwiresearch.messages.message import Message
+from kiwiresearch.messages.message import Message, message_in
 from kiwiresearch.runs.journal import cannot_write
 from kiwiresearch.web.desk.translations import translated
-from kiwiresearch.workspace import finder
 from kiwiresearch.zim.archive import EntryRef
 
 PLACES = ("lead", "infobox", "see also", "table", "body", "")
@@ -67,45 +60,27 @@ def test_every_reason_for_a_page_is_told(language: str) -> None:
         assert HARD.replace("\xa0", " ") in told.striptags() or "links to it" not in reason, told
 
 
-def sentences_of(place: Callable[..., Any] | ModuleType) -> Iterator[str]:
-    """The texts that a function or a module is written with, values put into their fields."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(place)))
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
-    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            yield "".join(_filled(part) for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not {id(node)} & (inner | docs):
-            yield node.value
-
-
-def _filled(part: ast.expr) -> str:
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    assert isinstance(part, ast.FormattedValue)
-    spec = _filled(part.format_spec.values[0]) if isinstance(part.format_spec, ast.JoinedStr) else ""
-    return repr(HARD) if part.conversion == ord("r") else f"{7:{spec}}"
-
-
-@pytest.mark.parametrize(
-    "place",
-    [process, finder.Finder.nothing_found],
-    ids=lambda one: one.__name__,
-)
-def test_every_sentence_of_a_run_is_told(place: Callable[..., Any] | ModuleType) -> None:
-    """Why a job ended."""
-    found = [text for text in sentences_of(place) if re.fullmatch(r"\S+ .+\.", text)]
-    assert found
-    for text, language in itertools.product(found, LANGUAGES):
-        assert ENGLISH not in translated(text, catalogue_in(language)), text
-
-
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
 def test_a_disk_that_takes_no_more_is_told(number: int) -> None:
-    """What is in the way and what to do, on the page of the work that it stopped."""
-    problem = cannot_write(Path("/runs/bronze age"), OSError(number, "No space left on device"))
+    """What is in the way and what to do, on the page of the work that it stopped, without the folders around it."""
+    problem = cannot_write(Path("/srv/runs/bronze age"), OSError(number, "No space left on device"))
     for text, language in itertools.product((problem.message, problem.remedy), LANGUAGES):
-        assert ENGLISH not in translated(text, catalogue_in(language)), text
+        shown = translated(text, catalogue_in(language))
+        assert ENGLISH not in shown, text
+        assert "/srv" not in shown
+
+
+def test_why_a_job_ended_comes_through_its_process_and_the_store() -> None:
+    """As lines of JSON have it; a book that is away, with the reason within the reason."""
+    silent = Message("The host 'attic' does not answer.", "host.silent", host="attic")
+    problem = Message(f"The book 'Tin' cannot be asked now. {silent}", "host.book_away", book="Tin", why=silent)
+    line = json.loads(json.dumps(failed(problem, RESUME_HINT).details))
+    assert (line["problem"], line["remedy"]) == (problem, "Resume it: it goes on where it stopped.")
+    for name in ("problem", "remedy"):
+        assert ENGLISH not in translated(message_in(line, name), catalogue_in("fr"))
+    assert translated(message_in(line, "problem"), catalogue_in("es")).striptags() == (
+        "El libro «Tin» no se puede leer por ahora. El equipo «attic» no responde."
+    )
 
 
 def test_a_story_names_every_page_it_began_with() -> None:
@@ -123,16 +98,12 @@ def test_a_story_names_every_page_it_began_with() -> None:
         assert told.striptags() == f"La búsqueda del tema encontró 0 páginas y empezó por {listed}."
 
 
-@pytest.mark.parametrize("text", ["It was raining.", "seed: it rained", "found by search; it rained", "x" * 9_000])
-def test_what_is_no_sentence_of_ours_is_shown_as_it_is(text: str) -> None:
-    """It is marked as English."""
-    assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
-
-
-@pytest.mark.parametrize("text", [f"{'9' * 4_900} links away"])
-def test_a_sentence_without_measure_is_shown_as_it_is(text: str) -> None:
-    """A run that came from somebody else may hold any text; its page is shown all the same."""
-    assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{text}</span>'
+@pytest.mark.parametrize(
+    "text", ["found by search", Message("It was <raining>.", "weather.rain"), Message("Tin", "crawl.seed", tin=1)]
+)
+def test_what_is_no_message_of_ours_is_shown_as_it_is(text: str) -> None:
+    """It is marked as English: text without a kind, a kind that there is not, values that it does not have."""
+    assert translated(text, catalogue_in("fr")) == f'<span lang="en" dir="ltr">{escape(text)}</span>'
 
 
 def test_words_of_the_book_keep_their_language() -> None:

@@ -1,0 +1,50 @@
+"""The addresses of pages of the desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode, urlsplit
+
+from kiwiresearch.zim.archive import EntryRef
+
+
+def page_address(ref: EntryRef, *, run: str = "", mark: str = "") -> str:
+    """Where a page of a book is read, as a source of a run and with some of its words marked."""
+    query = "&".join(filter(None, (run and f"run={quoted(run)}", mark and f"mark={mark}")))
+    address = f"/page/{quoted(ref.book)}/{quote(ref.path, errors='replace')}"
+    return f"{address}?{query}" if query else address
+
+
+def run_address(run_id: str, tab: str = "brief") -> str:
+    return f"/runs/{quoted(run_id)}" + ("" if tab == "brief" else f"/{tab}")
+
+
+def job_address(job_id: str) -> str:
+    return f"/research/{quoted(job_id)}"
+
+
+def case_address(case: str) -> str:
+    return f"/family/{quoted(case)}"
+
+
+def list_address(path: str, filters: Mapping[str, object]) -> str:
+    """An address with those filters that are set."""
+    said = {name: value for name, value in filters.items() if value not in ("", 0, None)}
+    return f"{path}?{urlencode(said, errors='replace')}" if said else path
+
+
+def local_address(url: str) -> str:
+    """An address on this server without its name, so that it works under every name it has."""
+    return urlsplit(url)._replace(scheme="", netloc="").geturl()
+
+
+def safe_return_address(address: str) -> str:
+    """An address that a form sent back, if it leads to a page of ours; else the first page."""
+    # Two slashes begin the name of another server, and browsers take '\\' for one and leave out tabs and line ends.
+    is_ours = address.startswith("/") and not address.startswith("//") and address.isprintable() and "\\" not in address
+    return address if is_ours else "/"
+
+
+def quoted(text: str) -> str:
+    """A text as one part of a path or as a value of a query; halves of characters, which cannot be sent, become '?'."""
+    return quote(text, safe="", errors="replace")
