@@ -29,6 +29,7 @@ from kiwiresearch.kin.report.family_case import FamilyCase, MergeEntry, SearchEn
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Source, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.words import fold
 
 if TYPE_CHECKING:
@@ -253,8 +254,10 @@ class Case:
         """
         mask = self.mask(mode)
         marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
-        begun = zip(self.settings.seeds, self.store.state("seeds") or (), strict=False)
-        return ", ".join(marks.get(self.store.canonical(seed)) or mask.text(name) for name, seed in begun)
+        seeds = [self.store.canonical(seed) for seed in self.store.state("seeds") or ()]
+        names = [marks.get(seed) or mask.text(name) for name, seed in zip(self.settings.seeds, seeds, strict=False)]
+        title = ", ".join(names)
+        return Message(title, "person.living") if names and seeds[0] in marks else title
 
     def report(self, mode: Mode = "public") -> FamilyCase:
         """The case as reports tell it, with everybody redacted whom the mode keeps back."""

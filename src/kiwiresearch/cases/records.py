@@ -33,7 +33,7 @@ from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.privacy.hidden_people import HiddenPeople
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_class_phrase, lifespan
+from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_phrase, lifespan
 from kiwiresearch.kin.report.lineage import people_in_order
 from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -240,7 +240,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
         "end": one.end,
         "locator": one.locator,
         "method": one.method,
-        "class": evidence_class_phrase(one, source),
+        "class": evidence_phrase(one, source, with_author=True),
         "reliability": one.reliability,
         "source": source.title or source.name if source else "",
         "book": source.name if source else "",

@@ -30,10 +30,11 @@ from kiwiresearch.kin.tree import (
     PersonId,
     Tree,
 )
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 
-LIVING_NAME = "Living"
-WITHHELD = "[withheld: it speaks of living people]"
+LIVING_NAME = Message("Living", "person.living")
+WITHHELD = Message("[withheld: it speaks of living people]", "person.withheld")
 MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
 """What two people share: the marriage of a dead person is the living one's as well."""
 

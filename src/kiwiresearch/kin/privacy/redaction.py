@@ -33,6 +33,7 @@ from kiwiresearch.kin.tree import (
     SourceId,
     Tree,
 )
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import years
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -326,4 +327,6 @@ def _redacted(tree: Tree, mode: Mode, year: int, hidden: list[PersonId]) -> Reda
 def _earlier_verdicts(tree: RedactedTree) -> dict[PersonId, LivingVerdict]:
     """A tree that has been redacted no longer shows why somebody is dead: what was found then holds."""
     kept = set(tree.hidden)
-    return {one: LivingVerdict("living" if one in kept else "deceased", "as found before") for one in tree.persons}
+    return {
+        one: LivingVerdict("living" if one in kept else "deceased", Message("as found before")) for one in tree.persons
+    }

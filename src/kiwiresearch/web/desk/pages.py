@@ -19,11 +19,11 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.dates import date_markup
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
-    age_text,
     has_own_words,
     is_command,
-    living_reason,
+    is_withheld,
     problem_key,
+    said,
     time_element,
     translated,
 )
@@ -139,11 +139,12 @@ class Pages:
             retold=translated,
             dated=date_markup,
             timed=time_element,
+            said=said,
         )
         self._templates.filters.update(
             kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
         )
-        self._templates.filters.update(timed=time_element, aged=age_text, why_living=living_reason)
+        self._templates.tests.update(withheld=is_withheld)
 
     def show(
         self,
