@@ -16,6 +16,7 @@ from kiwiresearch.errors import HostAway, NothingFound
 from kiwiresearch.kin.gedcom.json_export import tree_json
 from kiwiresearch.kin.loop.queries import Priority, age_term
 from kiwiresearch.kin.loop.researcher import is_time_to_decide
+from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
@@ -257,7 +258,7 @@ KILL_AT = (15, 60, 140, 260, 400, 620, 0)
 
 
 def exported(store: CaseStore) -> str:
-    return tree_json(store.tree())
+    return tree_json(redact(store.tree(), "owner", 2026))
 
 
 def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBook) -> None:

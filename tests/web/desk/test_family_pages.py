@@ -307,7 +307,7 @@ def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, 
     base, _ = copied
     place = people(owner, base)[LIVING[0]]
     assert sent(owner, f"{place}/living", status="deceased", why="a letter of 1999") == place
-    assert '(the user says so: <bdi>a letter of 1999</bdi>)' in owner.get(place).text
+    assert "(the user says so: <bdi>a letter of 1999</bdi>)" in owner.get(place).text
     sent(owner, f"{place}/living", status="deceased", why="<b>une lettre</b>")
     page = owner.get(place, headers={"Accept-Language": "fr"}).text
     assert '(l’utilisateur le dit\u00a0: <bdi dir="auto">&lt;b&gt;une lettre&lt;/b&gt;</bdi>)' in page

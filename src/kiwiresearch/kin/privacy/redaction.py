@@ -274,7 +274,12 @@ class RedactedTree(Tree):
     mode: Mode = "public"
     year: int = 0
     hidden: tuple[PersonId, ...] = ()
-    """Those who are kept back, by the ids they have in this tree."""
+    """The withheld people, by the ids they have in this tree."""
+
+    @property
+    def anonymous(self) -> frozenset[PersonId]:
+        """The withheld people of whom only sex and relationships are shown, under a pseudonym."""
+        return frozenset(self.hidden) if self.mode == "public" else frozenset()
 
 
 def redact(
