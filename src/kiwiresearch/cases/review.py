@@ -54,14 +54,14 @@ class LivingRecord(Record):
 
 def living_record(case: Case, person: PersonId) -> LivingRecord:
     """Whether a person counts as living, and why."""
-    known = case.known()
-    verdict = known.verdicts[person]
+    withheld = case.withheld()
+    verdict = withheld.verdicts[person]
     by_user = person in case.overrides
     why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
     reason = (case.store.state(REASONS_KEY) or {}).get(person, "").rstrip(".: ") if by_user else ""
     if reason:
         why = Message(f"The user says so: {reason}", "living.user_says_why", words=reason)
-    return LivingRecord(person, known.tree.persons[person].name, verdict.status, why, by_user)
+    return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
 
 
 SHORT = 8

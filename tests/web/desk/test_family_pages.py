@@ -461,7 +461,17 @@ def leaked(there: Families, case_name: str, content: bytes) -> list[object]:
     """What a text tells of those who may be living, as far as the case knows."""
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
     with Case.open(CaseRegistry(there.folder).folder(case_name)) as case:
-        return [*by_eye, *find_leaks(content, case.store.tree(), "public", case.year, **case.privacy())]
+        return [
+            *by_eye,
+            *find_leaks(
+                content,
+                case.store.tree(),
+                "public",
+                case.year,
+                years_after_death=case.settings.years_after_death,
+                overrides=case.overrides,
+            ),
+        ]
 
 
 def test_no_page_tells_of_the_living(there: Families, anybody: httpx2.Client) -> None:

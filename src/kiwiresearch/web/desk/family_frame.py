@@ -47,7 +47,7 @@ def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[Perso
     """Everybody, those first whom the case began with, be they kept back or not, then who is nearest to them."""
     seeds = found.seeds()
     if not all(seed in tree.persons for seed in seeds):
-        seeds = tuple(map(found.known().pseudonym, seeds))
+        seeds = tuple(map(found.withheld().pseudonym, seeds))
     return people_in_order(tree, [seed for seed in seeds if seed in tree.persons])
 
 
