@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, event
+from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, a_case, named, open_family, researcher, run, waiting, write_family
 
 from kiwiresearch.errors import HostAway, NothingFound
@@ -137,7 +138,7 @@ def test_no_page_is_fetched_twice(done: CaseStore) -> None:
 def test_the_log_is_the_same_on_every_run(store: CaseStore, done: CaseStore, book: OpenBook) -> None:
     """Two cases of the same settings and books are the same, byte for byte (R277, R292)."""
     run(researcher(store, book))
-    assert store.dump(history=True) == done.dump(history=True)
+    assert dump(store, history=True) == dump(done, history=True)
 
 
 def test_a_seed_that_nobody_has_is_an_error(tmp_path: Path, book: OpenBook) -> None:
