@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Engine, create_engine
+from typing import Any
 
+from sqlalchemy import Engine, Table, create_engine, select
+
+from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store.tables import METADATA
 from kiwiresearch.kin.tree import FieldName, Qualifier, Source
 from kiwiresearch.store.engine import Address
 from kiwiresearch.text.when import dates_in
@@ -25,6 +29,29 @@ def engine_of(case_url: str) -> Engine:
 
 def now() -> str:
     return NOW
+
+
+def rows_of(store: CaseStore, table: Table) -> list[dict[str, Any]]:
+    """The rows of a table, which need not be what the store shows of them."""
+    with store._db.reading():
+        return store._db.rows(select(table))
+
+
+def dump(store: CaseStore, *, history: bool = False) -> str:
+    """All tables as canonical JSON lines: equal stores give equal bytes.
+
+    The audit log is left out, and so are merges and forbidden links unless
+    `history` is asked for: they say what was decided, not what is known.
+    """
+    left_out = {"audit_log", "audit_head"} if history else {"audit_log", "audit_head", "merge_cluster", "cannot_link"}
+    lines = []
+    for name, table in sorted(METADATA.tables.items()):
+        rows = [] if name in left_out else rows_of(store, table)
+        for row in sorted(rows, key=lambda row: [str(row[key.name]) for key in table.primary_key]):
+            # How a text is compressed depends on the machine; the hash beside it proves its content.
+            plain = {key: value for key, value in row.items() if key != "canonical_text"}
+            lines.append(canonical_json({"table": name, "row": plain}))
+    return "\n".join(lines)
 
 
 def said(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.privacy.hidden_people import HiddenPeople, find_hidden_people
+from kiwiresearch.kin.privacy.hidden_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.privacy.redaction import Mode, check_mode
 from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, words
 from kiwiresearch.kin.privacy.traces import Trace, TraceKind
@@ -35,7 +35,7 @@ CELL_BREAK = "|"
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """Something about a hidden person that an artefact should not say."""
+    """Something about a withheld person that an artefact should not say."""
 
     person: PersonId
     kind: TraceKind
@@ -53,7 +53,7 @@ def find_leaks(
     years_after_death: int = 0,
     overrides: Mapping[PersonId, LivingStatus] | None = None,
 ) -> tuple[Leak, ...]:
-    """All that an artefact says about hidden people beyond what the mode allows, in order.
+    """All that an artefact says about withheld people beyond what the mode allows, in order.
 
     `tree` is the one before redaction. Archives are opened, and what HTML, JSON,
     GEDCOM and addresses write in their own way is read as they mean it.
@@ -61,22 +61,22 @@ def find_leaks(
     check_mode(mode)
     if mode == "owner":
         return ()
-    search = _Search(find_hidden_people(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+    search = _Search(find_withheld(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
     found = {leak: None for where, text in _texts(artefact, "", 0) for leak in search.leaks(text, where)}
     return tuple(found)
 
 
 class _Search:
-    def __init__(self, hidden: HiddenPeople, mode: Mode) -> None:
-        self._hidden = hidden
+    def __init__(self, withheld: WithheldPeople, mode: Mode) -> None:
+        self._withheld = withheld
         self._names_allowed = mode == "private"
-        names = (name for one in hidden.known.values() for name in one.names) if self._names_allowed else ()
+        names = (name for one in withheld.traits.values() for name in one.names) if self._names_allowed else ()
         self._name_words = {word for name in names for word in words(name)}
-        self._strings = dict(_strings(hidden, names_allowed=self._names_allowed))
+        self._strings = dict(_strings(withheld, names_allowed=self._names_allowed))
 
     def leaks(self, text: str, where: str) -> Iterator[Leak]:
         for view in dict.fromkeys(cell for whole in _views(text) for cell in whole.split(CELL_BREAK)):
-            for trace in self._hidden.traces.find(view):
+            for trace in self._withheld.traces.find(view):
                 if trace.kind == "name" and self._names_allowed:
                     yield from self._year_behind(trace, view, where)
                     continue
@@ -89,7 +89,7 @@ class _Search:
 
     def _year_behind(self, trace: Trace, view: str, where: str) -> Iterator[Leak]:
         """A year of birth that follows the name: a decade would be allowed."""
-        person = self._hidden.tree.persons.get(trace.person)
+        person = self._withheld.tree.persons.get(trace.person)
         birth = person.birth if person else None
         if birth is None or birth.first_year != birth.last_year:
             return
@@ -98,17 +98,20 @@ class _Search:
                 yield Leak(trace.person, "date", view[trace.start : year.end()], where)
 
 
-def _strings(hidden: HiddenPeople, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, TraceKind]]]:
-    """Ids, and the contacts that sources give, of each hidden person."""
+def _strings(withheld: WithheldPeople, *, names_allowed: bool) -> Iterator[tuple[str, tuple[PersonId, TraceKind]]]:
+    """Ids, and the contacts that sources give, of each withheld person."""
     shown = {
-        value for one in hidden.tree.persons.values() if not hidden.hides(one.id) for value in one.external.values()
+        value
+        for one in withheld.tree.persons.values()
+        if not withheld.withholds(one.id)
+        for value in one.external.values()
     }
-    for person in hidden.tree.persons.values():
-        if not hidden.hides(person.id):
+    for person in withheld.tree.persons.values():
+        if not withheld.withholds(person.id):
             continue
         ids = () if names_allowed else (*person.external.values(), person.id)
         yield from ((one, (person.id, "id")) for one in ids if len(one) >= LONG_ID and one not in shown)
-        for fact in hidden.tree.facts_of(person.id):
+        for fact in withheld.tree.facts_of(person.id):
             for text in (fact.value, *(one.snippet for one in fact.evidence)):
                 yield from ((text[at.start : at.end], (person.id, "contact")) for at in contacts_in(text))
 

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.kin.cases import rows_of
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
 
 from kiwiresearch.errors import ModelUnreachable
+from kiwiresearch.kin.store.tables import SOURCE_RECORD
 from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.search.open_book import OpenBook
@@ -52,7 +54,7 @@ def test_a_model_that_cannot_be_reached_is_done_without(tmp_path: Path, book: Op
         took = run(researcher(store, book, model=ScriptedModel(by=dict.fromkeys(NOTHING, gone))))
         assert took[-1].what == "stop"
         assert len(store.tree().persons) == 8
-        noted = [note for one in store.tree().sources for note in store.raw_extracted(one)["notes"]]
+        noted = [note for row in rows_of(store, SOURCE_RECORD) for note in row["raw_extracted"]["notes"]]
         assert any("Nobody answers" in note for note in noted)
 
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TypeVar
 
 import pytest
-from tests.kin.cases import TEXT, a_source, now, said
+from tests.kin.cases import TEXT, a_source, dump, now, said
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.case import CaseStore
@@ -71,7 +71,7 @@ def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was
     """After 200 merges, undone singly and in cascades, every table is as before, and the audit log holds (R395)."""
     chance = Chance("7")
     a_family(case, chance)
-    before, tree = case.dump(), case.tree()
+    before, tree = dump(case), case.tree()
     made = 0
     open_merges: list[str] = []
     while made < 200 or open_merges:
@@ -85,7 +85,7 @@ def test_200_random_merges_and_reversals_leave_the_store_byte_for_byte_as_it_was
                 elif open_merges:
                     undone = case.merges.undo(chance.choice(open_merges), cascade=True)
                     open_merges = [cluster for cluster in open_merges if cluster not in undone]
-    assert case.dump() == before
+    assert dump(case) == before
     assert case.tree() == tree
     assert case.verify_audit() == ()
 
@@ -140,10 +140,10 @@ def test_a_merge_that_a_later_one_rests_on_is_not_undone_by_half(case: CaseStore
     for person in ("a", "b", "c"):
         case.add_person(person, person)
     first, second = merged(case, "a", "b"), merged(case, "c", "a")
-    before = case.dump(history=True)
+    before = dump(case, history=True)
     with pytest.raises(BadUsage, match=second):
         case.merges.undo(first)
-    assert case.dump(history=True) == before
+    assert dump(case, history=True) == before
     assert case.merges.undo(first, cascade=True) == (second, first)
     assert sorted(case.tree().persons) == ["a", "b", "c"]
 
@@ -166,10 +166,10 @@ def test_who_was_kept_apart_may_be_one_again(case: CaseStore) -> None:
     for person in ("a", "b"):
         case.add_person(person, person)
         case.set_living(person, "deceased")
-    before = case.dump(history=True)
+    before = dump(case, history=True)
     case.merges.forbid("a", "b", "two people")
     case.merges.allow("b", "a", "one grave")
-    assert (case.merges.forbidden(), case.dump(history=True)) == ((), before)
+    assert (case.merges.forbidden(), dump(case, history=True)) == ((), before)
     *_, forbidden, allowed = case.audit()
     assert (forbidden.action_type, allowed.action_type) == ("cannot_link", "allow_link")
     assert allowed.after_state == {"ids": ["a", "b"], "why": "one grave"}
@@ -228,10 +228,10 @@ def test_merges_tell_why_and_why_not(case: CaseStore) -> None:
 def test_a_merge_that_makes_no_sense_is_refused(case: CaseStore, kept: str, gone: str) -> None:
     """A person is not merged with itself or with one the case has not, and nothing is written."""
     case.add_person("a", "a")
-    before = case.dump(history=True)
+    before = dump(case, history=True)
     with pytest.raises(BadUsage):
         merged(case, kept, gone)
-    assert case.dump(history=True) == before
+    assert dump(case, history=True) == before
 
 
 def test_only_a_merge_that_holds_can_be_undone(case: CaseStore) -> None:

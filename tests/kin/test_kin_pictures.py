@@ -160,7 +160,7 @@ def test_ties_that_are_not_by_blood_are_broken_lines() -> None:
     """A stepfather's line is broken and his box says what he is."""
     layout = pedigree_layout(vale_family().tree, "P1")
     assert [tie.loose for tie in layout.ties] == [False, True, False]
-    assert next(box for box in layout.boxes if box.person == "P4").note == "step"
+    assert next(box for box in layout.boxes if box.person == "P4").notes == ("step",)
 
 
 def test_names_of_other_scripts_and_no_names() -> None:

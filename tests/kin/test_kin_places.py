@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.kin.cases import a_source, now, said
+from tests.kin.cases import a_source, dump, now, said
 
 from kiwiresearch.errors import CannotWrite, FolderTaken, StoreUnreachable
 from kiwiresearch.kin.store.case import CaseStore
@@ -73,7 +73,7 @@ def test_a_copy_is_the_same_case(a_place: Place, tmp_path: Path) -> None:
         store.copy_to(there)
         with CaseStore.open(there, now) as copy:
             assert copy.fingerprint() == store.fingerprint()
-            assert copy.dump(history=True) == store.dump(history=True)
+            assert dump(copy, history=True) == dump(store, history=True)
             assert (copy.head, copy.verify_audit(), copy.verify_rows()) == (store.head, (), ())
             assert copy.tree(everything=True) == store.tree(everything=True)
             copy.copy_to(back)

@@ -12,6 +12,7 @@ import pytest
 from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import KiwiError
+from kiwiresearch.kin.privacy.hidden_people import find_withheld
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import Mode, redact
 from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
@@ -161,7 +162,7 @@ def test_other_encodings_are_read() -> None:
 )
 def test_texts_are_masked(text: str, masked: str) -> None:
     """A prompt or a log line has a number for a living person, and the dead as they are; masking twice adds nothing."""
-    mask = Mask(TREE, "public", YEAR)
+    mask = Mask(find_withheld(TREE, YEAR), "public")
     assert mask.text(text) == masked
     assert mask.text(masked) == masked
     assert find_leaks(masked, TREE, "public", YEAR) == ()
@@ -174,12 +175,12 @@ def test_a_masked_text_does_not_leak(text: str, kind: str) -> None:
         return
     modes: tuple[Mode, ...] = ("private", "public", "exclude")
     for mode in modes:
-        assert find_leaks(Mask(TREE, mode, YEAR).text(text), TREE, mode, YEAR) == (), kind
+        assert find_leaks(Mask(find_withheld(TREE, YEAR), mode).text(text), TREE, mode, YEAR) == (), kind
 
 
 def test_file_names_are_masked() -> None:
     """A file that would be named after a living person gets the number that the redacted tree uses."""
-    mask = Mask(TREE, "public", YEAR)
+    mask = Mask(find_withheld(TREE, YEAR), "public")
     assert mask.file_name("anna_maria-los.svg") == "living-1.svg"
     assert mask.people == {"[LIVING-1]": "anna"}
     assert "living-1" in redact(TREE, "public", YEAR).persons
@@ -188,5 +189,5 @@ def test_file_names_are_masked() -> None:
 def test_the_owner_and_the_circle_read_names() -> None:
     """The owner's texts are left alone; those for the circle keep names and lose days, towns and contacts."""
     text = "Anna Los, 3 May 1990, Otley"
-    assert Mask(TREE, "owner", YEAR).text(text) == text
-    assert Mask(TREE, "private", YEAR).text(text) == "Anna Los, [LIVING-1], [LIVING-1]"
+    assert Mask(find_withheld(TREE, YEAR), "owner").text(text) == text
+    assert Mask(find_withheld(TREE, YEAR), "private").text(text) == "Anna Los, [LIVING-1], [LIVING-1]"

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.kin.cases import a_source, now
+from tests.kin.cases import a_source, dump, now
 from tests.store.stores import changed
 
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, RunDamaged, RunNotFound, StoreUnreachable
@@ -83,11 +83,11 @@ def test_a_full_disk_gives_a_clear_error_and_loses_nothing(tmp_path: Path) -> No
     where = tmp_path / "case.db"
     with CaseStore.create(where, {}, now) as store:
         store.add_person("a", "A")
-        before = store.dump()
+        before = dump(store)
     done = subprocess.run([sys.executable, "-c", FULL, str(where)], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("CannotWrite ")
     with CaseStore.open(where, now) as store:
-        assert store.dump() == before
+        assert dump(store) == before
 
 
 def test_a_case_is_not_made_where_something_is(case_url: str) -> None:
@@ -174,7 +174,7 @@ def test_a_case_of_the_first_version_is_brought_up_to_date(case_url: str) -> Non
     """A case that Alembic made is opened with all its rows, and its log still holds."""
     with CaseStore.create(case_url, {}, now) as store:
         store.add_person("a", "A")
-        before, head = store.dump(), store.head
+        before, head = dump(store), store.head
     changed(case_url, "DROP TABLE case_format")
     changed(case_url, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
     changed(case_url, "INSERT INTO alembic_version VALUES ('0001')")
@@ -184,7 +184,7 @@ def test_a_case_of_the_first_version_is_brought_up_to_date(case_url: str) -> Non
         changed(case_url, f"ALTER TABLE queue_item ADD COLUMN {column} TEXT NOT NULL DEFAULT ''")
     for _ in range(2):
         with CaseStore.open(case_url, now) as store:
-            assert (store.dump(), store.head, store.verify_audit(head)) == (before, head, ())
+            assert (dump(store), store.head, store.verify_audit(head)) == (before, head, ())
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:

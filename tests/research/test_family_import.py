@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.kin.cases import dump
 from tests.kin.loop_family import NOW, named, open_family, researcher, run, waiting, write_family
 
 from kiwiresearch.cases.case import Case
@@ -121,10 +122,10 @@ def test_a_home_person_who_is_not_there_leaves_the_case_alone(
     store: CaseStore, ged: Callable[[str], Path], person: str, problem: type[Exception], words: str
 ) -> None:
     """Nothing is taken in where the user names nobody of the file, or several."""
-    before = store.dump()
+    before = dump(store)
     with pytest.raises(problem, match=words):
         import_gedcom(store, ged(""), person)
-    assert store.dump() == before
+    assert dump(store) == before
 
 
 def test_the_report_is_about_the_home_person(tmp_path: Path, ged: Callable[[str], Path]) -> None:

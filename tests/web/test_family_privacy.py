@@ -82,7 +82,14 @@ def all_of(reply: httpx2.Response) -> bytes:
 
 def leaked(there: Families, case: str, content: bytes) -> list[object]:
     with Case.open(CaseRegistry(there.folder).folder(case)) as found:
-        seen = find_leaks(content, found.store.tree(), "public", found.year, **found.privacy())
+        seen = find_leaks(
+            content,
+            found.store.tree(),
+            "public",
+            found.year,
+            years_after_death=found.settings.years_after_death,
+            overrides=found.overrides,
+        )
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
     return [*seen, *by_eye]
 

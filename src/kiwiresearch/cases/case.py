@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kiwiresearch.cases.exports import ExportForm, export_text
 from kiwiresearch.cases.places import CasePlace, case_place
@@ -22,13 +22,14 @@ from kiwiresearch.kin.loop.decisions import Decisions, decide
 from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.privacy.hidden_people import HiddenPeople, find_hidden_people
+from kiwiresearch.kin.privacy.hidden_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redaction import RedactedTree, redact_hidden
+from kiwiresearch.kin.privacy.redaction import RedactedTree, redact_withheld
 from kiwiresearch.kin.report.family_case import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Source, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.words import fold
 
 if TYPE_CHECKING:
@@ -214,13 +215,9 @@ class Case:
         """What the user says of who lives."""
         return self.store.state("living_overrides") or {}
 
-    def privacy(self) -> dict[str, Any]:
-        """What decides who is kept back, beside the year."""
-        return {"years_after_death": self.settings.years_after_death, "overrides": self.overrides}
-
     def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
         """The family as a mode allows it to be seen; `everything` has what was rejected as well."""
-        found = redact_hidden(self.known(everything=everything), mode)
+        found = redact_withheld(self.withheld(everything=everything), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
     def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
@@ -229,11 +226,12 @@ class Case:
 
     def mask(self, mode: Mode) -> Mask:
         """What takes those whom the mode keeps back out of texts."""
-        return Mask.for_hidden(self.known(), mode)
+        return Mask(self.withheld(), mode)
 
-    def known(self, *, everything: bool = False) -> HiddenPeople:
-        """All that is known, and who is kept back of it. It stays with the owner."""
-        return find_hidden_people(self.store.tree(everything=everything), self.year, **self.privacy())
+    def withheld(self, *, everything: bool = False) -> WithheldPeople:
+        """The unredacted tree, and who in it is withheld. It stays with the owner."""
+        tree, years = self.store.tree(everything=everything), self.settings.years_after_death
+        return find_withheld(tree, self.year, years_after_death=years, overrides=self.overrides)
 
     def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
         """The person whom a user means: by the beginning of the id, by name, or by the title of the page.
@@ -253,8 +251,10 @@ class Case:
         """
         mask = self.mask(mode)
         marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
-        begun = zip(self.settings.seeds, self.store.state("seeds") or (), strict=False)
-        return ", ".join(marks.get(self.store.canonical(seed)) or mask.text(name) for name, seed in begun)
+        seeds = [self.store.canonical(seed) for seed in self.store.state("seeds") or ()]
+        names = [marks.get(seed) or mask.text(name) for name, seed in zip(self.settings.seeds, seeds, strict=False)]
+        title = ", ".join(names)
+        return Message(title, "person.living") if names and seeds[0] in marks else title
 
     def report(self, mode: Mode = "public") -> FamilyCase:
         """The case as reports tell it, with everybody redacted whom the mode keeps back."""

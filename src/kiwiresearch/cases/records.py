@@ -30,10 +30,10 @@ from kiwiresearch.kin.conflict import conflicts_of
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.kinship import KinshipFinder, step_words
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.privacy.hidden_people import HiddenPeople
+from kiwiresearch.kin.privacy.hidden_people import WithheldPeople
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_class_phrase, lifespan
+from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_phrase, lifespan
 from kiwiresearch.kin.report.lineage import people_in_order
 from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
@@ -55,13 +55,13 @@ class CachedCase(Case):
         super().__init__(*given, **named)
         self._trees: dict[tuple[Mode, bool], RedactedTree] = {}
         self._masks: dict[Mode, Mask] = {}
-        self._known: dict[bool, HiddenPeople] = {}
+        self._withheld: dict[bool, WithheldPeople] = {}
         self._made: dict[tuple[Callable[[Tree], Any], Mode], Any] = {}
 
-    def known(self, *, everything: bool = False) -> HiddenPeople:
-        if everything not in self._known:
-            self._known[everything] = super().known(everything=everything)
-        return self._known[everything]
+    def withheld(self, *, everything: bool = False) -> WithheldPeople:
+        if everything not in self._withheld:
+            self._withheld[everything] = super().withheld(everything=everything)
+        return self._withheld[everything]
 
     @cached_property
     def _all_stand(self) -> bool:
@@ -240,7 +240,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
         "end": one.end,
         "locator": one.locator,
         "method": one.method,
-        "class": evidence_class_phrase(one, source),
+        "class": evidence_phrase(one, source, with_author=True),
         "reliability": one.reliability,
         "source": source.title or source.name if source else "",
         "book": source.name if source else "",
@@ -251,7 +251,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
 def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
     """What the firewall finds wrong with facts, looked at again: the rules are the record of it."""
     mask = case.mask(mode)
-    facts = [fact for fact in case.known(everything=True).tree.facts if fact.id in rejected]
+    facts = [fact for fact in case.withheld(everything=True).tree.facts if fact.id in rejected]
     return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
 
 

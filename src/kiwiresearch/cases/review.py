@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.loop.decisions import forbidden_pairs
+from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
 from kiwiresearch.kin.resolve.pairs import ordered_pair
 from kiwiresearch.kin.store.values import MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
+from kiwiresearch.messages.message import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -51,13 +53,15 @@ class LivingRecord(Record):
 
 
 def living_record(case: Case, person: PersonId) -> LivingRecord:
-    """What is thought of a person, and why."""
-    known = case.known()
-    verdict = known.verdicts[person]
+    """Whether a person counts as living, and why."""
+    withheld = case.withheld()
+    verdict = withheld.verdicts[person]
     by_user = person in case.overrides
-    reasons = case.store.state(REASONS_KEY) or {}
-    why = f"The user says so: {reasons.get(person, '')}" if by_user else f"{verdict.why[:1].upper()}{verdict.why[1:]}"
-    return LivingRecord(person, known.tree.persons[person].name, verdict.status, why.rstrip(".: "), by_user)
+    why = Message(f"{verdict.why[:1].upper()}{verdict.why[1:]}", verdict.why.kind, **verdict.why.values)
+    reason = (case.store.state(REASONS_KEY) or {}).get(person, "").rstrip(".: ") if by_user else ""
+    if reason:
+        why = Message(f"The user says so: {reason}", "living.user_says_why", words=reason)
+    return LivingRecord(person, withheld.tree.persons[person].name, verdict.status, why, by_user)
 
 
 SHORT = 8
@@ -222,12 +226,12 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> dict[str, Any]:
 def _member(case: Case, tree: Tree, mask: Mask, member: PersonId, called: Callable[[PersonId], str]) -> dict[str, str]:
     """Whoever is kept back has neither id nor name, and nor has a record that was merged into them."""
     shown = case.store.canonical(member) in tree.persons
-    return {"id": member if shown else "", "name": mask.text(called(member)) if shown else "Living"}
+    return {"id": member if shown else "", "name": mask.text(called(member)) if shown else LIVING_NAME}
 
 
 def _name(case: Case, tree: Tree, person: PersonId) -> str:
     found = tree.persons.get(case.store.canonical(person))
-    return found.name if found else "Living"
+    return found.name if found else LIVING_NAME
 
 
 def _chosen(wanted: str, among: Sequence[One], what: str) -> One:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
-import itertools
 import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
-from typing import get_args
 
 import httpx2
 import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
-from kiwiresearch.kin.privacy import living
-from kiwiresearch.kin.privacy import living as births
-from kiwiresearch.kin.report.labels import evidence_class_phrase
 from kiwiresearch.kin.timeline import Age
-from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
+from kiwiresearch.messages.message import Message
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, preferred_language
 from kiwiresearch.web.desk.pages import section_name
-from kiwiresearch.web.desk.translations import age_text, living_reason, time_element
+from kiwiresearch.web.desk.translations import said, time_element, translated
 
 ENGLISH = catalogue_in("en")
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -177,41 +171,18 @@ def test_french_marks_stay_with_their_words() -> None:
     assert [LOCALES[language].colon for language in ("en", "fr", "es")] == [":", "\u00a0:", ":"]
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_what_families_rest_on_is_told_in_the_readers_language(language: str) -> None:
-    """Every class of evidence, every reason for which somebody counts as living, and the box of a page."""
-    words = catalogue_in(language)
-    for form, information, directness in itertools.product(
-        get_args(SourceForm), get_args(InformationKind), get_args(Directness)
-    ):
-        source = Source("s", "zim://book/page", "Book", form=form, official=True)
-        evidence = Evidence("e", source.id, "words", information=information, directness=directness)
-        parts = evidence_class_phrase(evidence, source).split(", ")
-        assert [part for part in parts if not words.has(f"family.classes.{part}")] == []
-    reasons = re.findall(r'LivingVerdict\([^,]+, f?"([^"]+)"', inspect.getsource(living))
-    assert len(reasons) == 6
-    for reason in reasons:
-        told = re.sub(r"\{\w+\}", "110", reason.replace("{bound.why}", "the date of birth"))
-        assert "<span" not in living_reason(told.capitalize(), words), told
-    grounds = set(re.findall(r'"((?:the|a) [a-z ]+)"', inspect.getsource(births)))
-    grounds -= {"a source tells of the death", "the user says so"}
-    assert len(grounds) == 9
-    for ground in grounds:
-        assert words(f"family.living_ground.{ground}") in living_reason(
-            f"Born more than 110 years ago, judging by {ground}", words
-        )
-    assert section_name("facts box", words) == words("desk.box") != "facts box"
-    assert section_name("History", words) == "History"
+def test_the_box_of_a_page_has_a_name_in_every_language() -> None:
+    """Other sections keep the name that the page gives them."""
+    for words in map(catalogue_in, OTHERS):
+        assert section_name("facts box", words) == words("desk.box") != "facts box"
+        assert section_name("History", words) == "History"
 
 
-def test_english_readers_get_a_verdict_on_a_life_as_it_is_worded() -> None:
-    """With all that it rests on; what no rule says stands as English, and escaped, in every language."""
-    why = "born more than 110 years ago, judging by "
-    assert living_reason(f"{why.capitalize()}a child", ENGLISH) == f"{why}a child"
-    other = '<span lang="en" dir="ltr">a &lt;dog&gt;</span>'
-    assert living_reason(f"{why}a <dog>", ENGLISH) == why + other
-    assert living_reason(f"{why}a <dog>", catalogue_in("fr")) == f"naissance il y a plus de 110 ans, d’après {other}"
-    assert living_reason("a <dog>", ENGLISH) == other
+def test_what_the_user_says_of_a_life_is_shown_as_it_was_written() -> None:
+    """The words around it are in the reader's language, and markup in it is only text."""
+    why = Message("The user says so: a <dog>", "living.user_says_why", words="a <dog>")
+    assert translated(why, ENGLISH) == "the user says so: <bdi>a &lt;dog&gt;</bdi>"
+    assert translated(why, catalogue_in("es")) == "el usuario lo dice: <bdi>a &lt;dog&gt;</bdi>"
 
 
 AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age(-9, -3)]
@@ -226,10 +197,9 @@ AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age
     ],
 )
 def test_every_age_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
-    """As exactly as the dates allow; what is no age stands as English, and escaped."""
+    """As exactly as the dates allow."""
     words = catalogue_in(language)
-    assert [age_text(age.words(), words) for age in AGES] == told
-    assert age_text("<old>", words) == '<span lang="en" dir="ltr">&lt;old&gt;</span>'
+    assert [said(age.words(), words) for age in AGES] == told
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -24,6 +24,7 @@ from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.timeline import Age
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.when import dates_in
 
 GEDCOM = (
@@ -306,7 +307,7 @@ def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, 
     base, _ = copied
     place = people(owner, base)[LIVING[0]]
     assert sent(owner, f"{place}/living", status="deceased", why="a letter of 1999") == place
-    assert '(the user says so: <bdi dir="auto">a letter of 1999</bdi>)' in owner.get(place).text
+    assert "(the user says so: <bdi>a letter of 1999</bdi>)" in owner.get(place).text
     sent(owner, f"{place}/living", status="deceased", why="<b>une lettre</b>")
     page = owner.get(place, headers={"Accept-Language": "fr"}).text
     assert '(l’utilisateur le dit\u00a0: <bdi dir="auto">&lt;b&gt;une lettre&lt;/b&gt;</bdi>)' in page
@@ -363,7 +364,7 @@ def test_ages_and_lives_are_told_in_the_readers_language(
     shown = [owner.get(place, headers={"Accept-Language": one}).text for one in ("en", "fr")]
     assert "(born 122 years ago or less, as far as the date of birth tells)" in shown[0]
     assert "(naissance il y a 122 ans ou moins, d’après la date de naissance)" in shown[1]
-    monkeypatch.setattr(Age, "words", lambda _: "at least 30")
+    monkeypatch.setattr(Age, "words", lambda _: Message("at least 30", "age.at_least", least=30))
     page = owner.get(f"{base}/timeline", headers={"Accept-Language": "fr"}).text
     assert ("au moins 30" in page, "at least" in page) == (True, False)
 
@@ -460,7 +461,17 @@ def leaked(there: Families, case_name: str, content: bytes) -> list[object]:
     """What a text tells of those who may be living, as far as the case knows."""
     by_eye = [secret for secret in (*SECRETS, "nora") if secret.encode() in content]
     with Case.open(CaseRegistry(there.folder).folder(case_name)) as case:
-        return [*by_eye, *find_leaks(content, case.store.tree(), "public", case.year, **case.privacy())]
+        return [
+            *by_eye,
+            *find_leaks(
+                content,
+                case.store.tree(),
+                "public",
+                case.year,
+                years_after_death=case.settings.years_after_death,
+                overrides=case.overrides,
+            ),
+        ]
 
 
 def test_no_page_tells_of_the_living(there: Families, anybody: httpx2.Client) -> None:

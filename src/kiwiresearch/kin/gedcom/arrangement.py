@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
-from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Qualifier, Relationship, SourceId, Tree
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Qualifier, Relationship, SourceId, Tree
 from kiwiresearch.text.dates.ranges import DateRange
 
-EXCLUDED_STATUSES = ("rejected", "hypothesis", "superseded")
-"""What is no part of a tree that is handed on."""
 NATURAL = ("", "biological")
 
 
@@ -51,7 +50,7 @@ def build_couples(tree: Tree) -> list[Couple]:
     """All families of a tree, in an order that depends on nothing but the tree."""
     ties = [tie for tie in tree.relationships if _is_kept(tie, tree)]
     found: dict[tuple[PersonId, ...], list[Couple]] = defaultdict(list)
-    for tie in sorted(ties, key=_by_start):
+    for tie in sorted(ties, key=_start):
         if tie.kind in ("spouse_of", "partner_of"):
             couple = _couple(tree, (tie.first, tie.second))
             couple.union = tie
@@ -73,7 +72,7 @@ def build_couples(tree: Tree) -> list[Couple]:
 
 def _is_kept(tie: Relationship, tree: Tree) -> bool:
     known = tie.first in tree.persons and tie.second in tree.persons
-    return known and tie.first != tie.second and tie.status not in EXCLUDED_STATUSES
+    return known and tie.first != tie.second and tie.status not in DISCARDED
 
 
 def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:
@@ -82,10 +81,6 @@ def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:
 
 def _start(tie: Relationship | None) -> tuple[int, str]:
     return (tie.start.earliest if tie and tie.start else 10**9, tie.id if tie else "")
-
-
-def _by_start(tie: Relationship) -> tuple[int, str]:
-    return _start(tie)
 
 
 def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
@@ -130,7 +125,7 @@ def _are_partners(
     return bool(couples.get(_key((one.first, other.first)))) or (natural and sexes == {"male", "female"})
 
 
-def with_stable_ids(tree: Tree) -> Tree:
+def with_stable_ids(tree: RedactedTree) -> RedactedTree:
     """The same tree, people by name, facts by value, sources by title; what GEDCOM cannot say has no part in it."""
     people = sorted(tree.persons.values(), key=lambda one: (*_person_key(one), one.id))
     sources = sorted(tree.sources.values(), key=lambda one: (one.name, one.title, one.url, one.content_hash, one.id))
@@ -138,11 +133,13 @@ def with_stable_ids(tree: Tree) -> Tree:
     named = {one.id: f"S{at:08}" for at, one in enumerate(sources)}
     facts = (_fact(fact, persons, named) for fact in tree.facts if fact.person in persons)
     ties = (_tie(tie, persons, named) for tie in tree.relationships)
-    return Tree(
-        {persons[one.id]: replace(one, id=persons[one.id]) for one in people},
-        tuple(sorted(ties, key=lambda tie: tie.id)),
-        tuple(sorted(facts, key=lambda fact: fact.id)),
-        {named[one.id]: replace(one, id=named[one.id]) for one in sources},
+    return replace(
+        tree,
+        persons={persons[one.id]: replace(one, id=persons[one.id]) for one in people},
+        relationships=tuple(sorted(ties, key=lambda tie: tie.id)),
+        facts=tuple(sorted(facts, key=lambda fact: fact.id)),
+        sources={named[one.id]: replace(one, id=named[one.id]) for one in sources},
+        hidden=tuple(persons[one] for one in tree.hidden),
     )
 
 

@@ -1,21 +1,17 @@
-"""A tree as JSON: as GEDCOM X, and in a form of ours that can be read back."""
+"""A tree as JSON: as GEDCOM X, and in a format of our own that leaves nothing out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cache
-from typing import Any, Literal
+from dataclasses import asdict
+from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from kiwiresearch.errors import BadUsage
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.gedcom.arrangement import EXCLUDED_STATUSES
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
 from kiwiresearch.kin.gedcom.write_events import EventVersion, event_versions, included_facts
-from kiwiresearch.kin.gedcom.write_people import REDACTED_NAME, slashed_name
-from kiwiresearch.kin.tree import Evidence, Fact, Person, Qualifier, Relationship, Source, Tree
+from kiwiresearch.kin.gedcom.write_people import slashed_name
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, Qualifier, Relationship, Source
 from kiwiresearch.text.dates.calendar import day_at
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -35,7 +31,7 @@ CONFIDENCE_LEVELS = ((0.8, "High"), (0.5, "Medium"))
 Json = dict[str, Any]
 
 
-def tree_gedcomx(tree: Tree) -> str:
+def tree_gedcomx(tree: RedactedTree) -> str:
     """The tree as canonical GEDCOM X JSON; ties of brothers and sisters are not written, for it has none."""
     evidence = _evidence(tree)
     ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
@@ -51,26 +47,22 @@ def tree_gedcomx(tree: Tree) -> str:
     return canonical_json(value, indent=1) + "\n"
 
 
-def _is_written(tie: Relationship, tree: Tree) -> bool:
+def _is_written(tie: Relationship, tree: RedactedTree) -> bool:
     known = tie.first in tree.persons and tie.second in tree.persons
-    return known and tie.kind in KINDS and tie.status not in EXCLUDED_STATUSES
+    return known and tie.kind in KINDS and tie.status not in DISCARDED
 
 
-def _evidence(tree: Tree) -> dict[str, Evidence]:
+def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
     """The evidence of all that is written, by its id."""
-    facts = (fact.evidence for fact in included_facts(tree.facts) if _name(tree, fact) != REDACTED_NAME)
+    named = tree.persons.keys() - tree.anonymous
+    facts = (fact.evidence for fact in included_facts(tree.facts) if fact.person in named)
     ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
     every = (one for evidence in (*facts, *ties) for one in evidence if one.source in tree.sources)
     return {one.id: one for one in every}
 
 
-def _name(tree: Tree, fact: Fact) -> str:
-    person = tree.persons.get(fact.person)
-    return person.name if person else REDACTED_NAME
-
-
-def _person(tree: Tree, person: Person) -> Json:
-    facts = () if person.name == REDACTED_NAME else tree.facts_of(person.id)
+def _person(tree: RedactedTree, person: Person) -> Json:
+    facts = () if person.id in tree.anonymous else tree.facts_of(person.id)
     told: dict[str, Sequence[Evidence]] = {name: () for name in (person.name, *person.names) if name}
     told |= {fact.value: fact.evidence for fact in included_facts(facts) if fact.field == "name"}
     names = [_name_form(name, evidence, tree) for name, evidence in told.items()]
@@ -88,7 +80,7 @@ def _person(tree: Tree, person: Person) -> Json:
     return value
 
 
-def _name_form(name: str, evidence: Sequence[Evidence], tree: Tree) -> Json:
+def _name_form(name: str, evidence: Sequence[Evidence], tree: RedactedTree) -> Json:
     marked = slashed_name(name, evidence)
     given, _, rest = marked.partition("/")
     surname, _, suffix = rest.partition("/")
@@ -97,7 +89,7 @@ def _name_form(name: str, evidence: Sequence[Evidence], tree: Tree) -> Json:
     return {"nameForms": [{"fullText": name, "parts": parts}], **_sources(evidence, tree.sources)}
 
 
-def _facts(tree: Tree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
+def _facts(tree: RedactedTree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
     for tag, fields in EVENTS.items():
         for at, one in enumerate(event_versions(facts, fields)):
             yield _event(EVENT_TYPES[tag], one, tree, primary=at == 0)
@@ -115,7 +107,7 @@ def _facts(tree: Tree, person: Person, facts: Sequence[Fact]) -> Iterable[Json]:
                 }
 
 
-def _event(kind: str, one: EventVersion, tree: Tree, *, primary: bool) -> Json:
+def _event(kind: str, one: EventVersion, tree: RedactedTree, *, primary: bool) -> Json:
     told = [fact for fact in (one.date, one.place) if fact]
     value: Json = {"type": SPACE + kind, "primary": primary}
     if one.date:
@@ -205,49 +197,14 @@ def _quote(one: Evidence) -> Json:
     return value if SOURCE_WITHOUT_TEXT in one.rationale else value | {"notes": [{"text": one.snippet}]}
 
 
-REMEDY = "Give a file that was exported as JSON."
-
-
-@dataclass(frozen=True, slots=True)
-class TreeDocument:
-    """What stands in the file, each list in the order of its ids."""
-
-    persons: tuple[Person, ...]
-    relationships: tuple[Relationship, ...]
-    facts: tuple[Fact, ...]
-    sources: tuple[Source, ...]
-    format: Literal["kiwiresearch-tree"]
-    format_version: Literal[1]
-
-
-@cache
-def _adapter() -> TypeAdapter[TreeDocument]:
-    return TypeAdapter(TreeDocument)
-
-
-def tree_json(tree: Tree) -> str:
+def tree_json(tree: RedactedTree) -> str:
     """The tree as canonical JSON: equal trees give equal bytes."""
-    document = TreeDocument(
-        tuple(tree.persons[number] for number in sorted(tree.persons)),
-        tuple(sorted(tree.relationships, key=lambda tie: tie.id)),
-        tuple(sorted(tree.facts, key=lambda fact: fact.id)),
-        tuple(tree.sources[number] for number in sorted(tree.sources)),
-        "kiwiresearch-tree",
-        1,
-    )
-    return canonical_json(asdict(document), indent=1) + "\n"
-
-
-def tree_from_json(text: str) -> Tree:
-    """The tree that `tree_json` wrote; anything else is refused."""
-    try:
-        document = _adapter().validate_json(text, strict=True)
-    except ValidationError as problem:
-        first = problem.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadUsage(f"This is no tree as JSON: {where!r}: {first['msg']}.", remedy=REMEDY) from problem
-    except (UnicodeEncodeError, RecursionError) as problem:
-        raise BadUsage("This is no tree as JSON: it cannot be read as text.", remedy=REMEDY) from problem
-    persons = {one.id: one for one in document.persons}
-    sources = {one.id: one for one in document.sources}
-    return Tree(persons, document.relationships, document.facts, sources)
+    document = {
+        "persons": [asdict(tree.persons[number]) for number in sorted(tree.persons)],
+        "relationships": [asdict(tie) for tie in sorted(tree.relationships, key=lambda tie: tie.id)],
+        "facts": [asdict(fact) for fact in sorted(tree.facts, key=lambda fact: fact.id)],
+        "sources": [asdict(tree.sources[number]) for number in sorted(tree.sources)],
+        "format": "kiwiresearch-tree",
+        "format_version": 1,
+    }
+    return canonical_json(document, indent=1) + "\n"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.arrangement import EXCLUDED_STATUSES, Couple, build_couples, with_stable_ids
+from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.read_families import parent_scope, partners_scope
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
@@ -24,7 +24,8 @@ from kiwiresearch.kin.gedcom.write_events import (
     write_sources,
 )
 from kiwiresearch.kin.gedcom.write_people import FamilyLinks, write_person
-from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, PersonId, Relationship, Tree
 
 MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]
 MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
@@ -142,11 +143,8 @@ PROGRAM = "kiwiresearch"
 SUBMITTER = "U1"
 
 
-def tree_gedcom(tree: Tree, version: Version, *, head: Mapping[str, str]) -> str:
-    """The tree as the text of a GEDCOM file: same tree, same bytes.
-
-    People who may be living are expected to be redacted already.
-    """
+def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]) -> str:
+    """The tree as the text of a GEDCOM file: same tree, same bytes."""
     if version not in ("5.5.1", "7.0"):
         raise BadUsage(f"GEDCOM {version!r} cannot be written.", remedy="Ask for '5.5.1' or '7.0'.")
     unknown = sorted(set(head) - set(HEAD_KEYS))
@@ -218,7 +216,7 @@ def _siblings(tree: Tree) -> dict[PersonId, list[Relationship]]:
     found: dict[PersonId, list[Relationship]] = {}
     for tie in tree.relationships:
         known = tie.first in tree.persons and tie.second in tree.persons and tie.first != tie.second
-        if tie.kind == "sibling_of" and known and tie.status not in EXCLUDED_STATUSES:
+        if tie.kind == "sibling_of" and known and tie.status not in DISCARDED:
             found.setdefault(tie.first, []).append(tie)
     return found
 

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kiwiresearch.kin.gedcom.arrangement import EXCLUDED_STATUSES
 from kiwiresearch.kin.gedcom.dates import MONTHS, Version, other_calendar, read_date, write_date
 from kiwiresearch.kin.gedcom.read_facts import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE
 from kiwiresearch.kin.gedcom.tags import SOURCE_WITHOUT_TEXT, EventFields, quality_mark
-from kiwiresearch.kin.tree import Evidence, Fact, Source, SourceId
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Source, SourceId
 from kiwiresearch.text.dates.ranges import DateRange
 
 MAX_LINE_CHARS = 250
@@ -175,7 +174,7 @@ class EventVersion:
 
 
 def included_facts(facts: Iterable[Fact]) -> list[Fact]:
-    return [fact for fact in facts if fact.status not in EXCLUDED_STATUSES]
+    return [fact for fact in facts if fact.status not in DISCARDED]
 
 
 def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVersion]:

@@ -20,10 +20,10 @@ from kiwiresearch.kin.gedcom.write_events import (
     write_event,
 )
 from kiwiresearch.kin.names import parse_name
-from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Tree
+from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId
 
 NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
-REDACTED_NAME = "Living"
 
 
 def slashed_name(name: str, evidence: Iterable[Evidence] = ()) -> str:
@@ -33,8 +33,6 @@ def slashed_name(name: str, evidence: Iterable[Evidence] = ()) -> str:
             if plain_name(found[1]) == name:
                 return " ".join(found[1].split())
     words = plain_name(name)
-    if words == REDACTED_NAME:
-        return f"{REDACTED_NAME} //"
     surname = parse_name(words).surname
     before, found_surname, after = words.rpartition(surname) if surname else (words, "", "")
     alone = not before[-1:].isalnum() and not after[:1].isalnum()
@@ -56,7 +54,7 @@ class FamilyLinks:
 
 def write_person(
     out: GedcomWriter,
-    tree: Tree,
+    tree: RedactedTree,
     number: PersonId,
     xref: str,
     place: FamilyLinks,
@@ -64,12 +62,15 @@ def write_person(
     sources: CitedSources,
 ) -> None:
     person = tree.persons[number]
-    # Whoever is called just 'Living' has been redacted: what is left of the facts would tell more.
-    facts = () if person.name == REDACTED_NAME else tree.facts_of(number)
+    # Facts that were left to an anonymous person would reveal more than the redaction meant to.
+    facts = () if number in tree.anonymous else tree.facts_of(number)
     out.record(xref, "INDI")
     if person.living == "living":
         out.line(1, "RESN", "confidential" if out.version == "5.5.1" else "CONFIDENTIAL")
-    _write_names(out, person, facts, sources)
+    if number in tree.anonymous:
+        out.line(1, "NAME", f"{person.name} //")
+    else:
+        _write_names(out, person, facts, sources)
     out.line(1, "SEX", SEXES[person.sex])
     for tag, fields in EVENTS.items():
         _write_events(out, person, tag, fields, facts, sources)

@@ -13,6 +13,7 @@ from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut, Viola
 from kiwiresearch.kin.loop.planner_by_model import is_query
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_fact
+from kiwiresearch.kin.privacy.hidden_people import find_withheld
 from kiwiresearch.kin.privacy.living import MAX_AGE
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, Snippet
@@ -202,13 +203,13 @@ class CaseModel:
         return self._mask().text(words) == words
 
     def _mask(self) -> Mask:
-        return Mask(
+        withheld = find_withheld(
             self._store.tree(),
-            "public",
             self._year,
             years_after_death=self._settings.years_after_death,
             overrides=self._store.state("living_overrides") or {},
         )
+        return Mask(withheld, "public")
 
     def review(self, record: CheckedRecord) -> CheckedRecord:
         """The record with what a model adds; a page that may name the living is shown to none but the user's own."""

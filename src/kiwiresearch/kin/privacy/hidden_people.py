@@ -1,9 +1,9 @@
-"""The people of a tree who are withheld: those who may be living, and relatives named only in the facts of others."""
+"""The withheld people of a tree: those who may be living, and relatives named only in the facts of others."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,63 +30,75 @@ from kiwiresearch.kin.tree import (
     PersonId,
     Tree,
 )
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 
-LIVING_NAME = "Living"
-WITHHELD = "[withheld: it speaks of living people]"
+LIVING_NAME = Message("Living", "person.living")
+"""The name of an anonymous person."""
+WITHHELD = Message("[withheld: it speaks of living people]", "person.withheld")
+"""Replaces words that would reveal a withheld person."""
 MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
-"""What two people share: the marriage of a dead person is the living one's as well."""
+"""Shared by both spouses: a dead person's marriage is also the living spouse's."""
 
 
 @dataclass(frozen=True)
-class HiddenPeople:
-    """The people of a tree who are kept back, each with a number that says nothing about them."""
+class WithheldPeople:
+    """Who in a tree is withheld, the pseudonym of each, and which texts would reveal them."""
 
     tree: Tree
     year: int
     verdicts: Mapping[PersonId, LivingVerdict]
 
-    @cached_property
-    def numbers(self) -> Mapping[PersonId, int]:
-        """Numbers of hidden people, and after them of hidden strangers."""
-        people = sorted(person for person, verdict in self.verdicts.items() if verdict.hidden)
-        return {one: number for number, one in enumerate((*people, *self.strangers), 1)}
+    def withholds(self, person: PersonId) -> bool:
+        """Whether a person is withheld. Anyone who is not in the tree is."""
+        verdict = self.verdicts.get(person)
+        return verdict is None or verdict.hidden
 
     @cached_property
-    def strangers(self) -> tuple[str, ...]:
-        """Names of relatives who are nobody in the tree, and who may be alive as far as anybody can tell."""
-        return tuple(sorted({fact.value for fact in self.tree.facts if self._names_a_stranger(fact)}))
+    def pseudonym_numbers(self) -> Mapping[PersonId, int]:
+        """Numbers that reveal nothing: of withheld people, then of unlisted relatives, who go by their names."""
+        people = sorted(person for person, verdict in self.verdicts.items() if verdict.hidden)
+        return {one: number for number, one in enumerate((*people, *self.unlisted_relatives), 1)}
+
+    def pseudonym(self, person: PersonId) -> PersonId:
+        """The id to publish: a pseudonym of a withheld person, the real id of anyone else."""
+        return f"living-{self.pseudonym_numbers[person]}" if person in self.pseudonym_numbers else person
+
+    @cached_property
+    def unlisted_relatives(self) -> tuple[str, ...]:
+        """Names of relatives who are not in the tree and may be living."""
+        return tuple(sorted({fact.value for fact in self.tree.facts if self._names_unlisted_relative(fact)}))
 
     @cached_property
     def traces(self) -> TraceFinder:
-        """What finds hidden people in a text."""
-        known = {one: self.known[one] for one in self.verdicts if self.hides(one)}
-        known |= {name: KnownTraits(names=(name,)) for name in self.strangers}
-        return TraceFinder(known, [self.known[one] for one in self.verdicts if not self.hides(one)])
+        """Finds mentions of withheld people in a text."""
+        withheld = {one: self.traits[one] for one in self.verdicts if self.withholds(one)}
+        withheld |= {name: KnownTraits(names=(name,)) for name in self.unlisted_relatives}
+        return TraceFinder(withheld, [self.traits[one] for one in self.verdicts if not self.withholds(one)])
 
     @cached_property
-    def known(self) -> Mapping[PersonId, KnownTraits]:
-        """What everybody can be found by; what two share is the hidden one's alone."""
-        shared: dict[PersonId, list[DateRange]] = defaultdict(list)
+    def traits(self) -> Mapping[PersonId, KnownTraits]:
+        """What identifies each person; details that a couple shares belong to the withheld one alone."""
+        dates: dict[PersonId, list[DateRange]] = defaultdict(list)
         places: dict[PersonId, list[str]] = defaultdict(list)
         for tie in self.tree.relationships:
             ends = (tie.first, tie.second)
-            for one in [one for one in ends if self.hides(one)] or ends:
-                shared[one] += [when for when in (tie.start, tie.end) if when]
+            for one in [one for one in ends if self.withholds(one)] or ends:
+                dates[one] += [when for when in (tie.start, tie.end) if when]
         for fact in self.tree.facts:
             if fact.field in MARRIAGE_FIELDS:
-                spouses = [one for one in self.tree.spouses(fact.person) if self.hides(one)]
+                spouses = [one for one in self.tree.spouses(fact.person) if self.withholds(one)]
                 for one in spouses or [fact.person]:
-                    shared[one] += [fact.when] if fact.when else []
+                    dates[one] += [fact.when] if fact.when else []
                     places[one] += [fact.value] if fact.field == "marriage_place" else []
-        return {one.id: self._known(one, shared[one.id], places[one.id]) for one in self.tree.persons.values()}
+        return {one.id: self._traits(one, dates[one.id], places[one.id]) for one in self.tree.persons.values()}
 
-    def _known(self, person: Person, dates: list[DateRange], places: list[str]) -> KnownTraits:
-        facts = [
-            fact for fact in self.tree.facts_of(person.id) if fact.field not in MARRIAGE_FIELDS or self.hides(person.id)
-        ]
+    def _traits(self, person: Person, dates: list[DateRange], places: list[str]) -> KnownTraits:
+        facts = self.tree.facts_of(person.id)
+        if not self.withholds(person.id):
+            facts = tuple(fact for fact in facts if fact.field not in MARRIAGE_FIELDS)
         return KnownTraits(
-            names=self._names(person),
+            names=(person.name, *person.names, *(fact.value for fact in facts if fact.field == "name")),
             dates=(
                 *(when for when in (person.birth, person.death) if when),
                 *dates,
@@ -99,21 +111,25 @@ class HiddenPeople:
             ),
         )
 
-    def _names(self, person: Person) -> tuple[str, ...]:
-        told = (fact.value for fact in self.tree.facts_of(person.id, "name"))
-        return (person.name, *person.names, *told)
+    def names_withheld_relative(self, fact: Fact) -> bool:
+        """Whether the relative that a fact names is withheld."""
+        matches = self._matching_relatives(fact)
+        return any(map(self.withholds, matches)) if matches else self._may_be_living(fact)
 
-    def hides(self, person: PersonId) -> bool:
-        """Whether somebody is kept back; so is everybody who is not in the tree."""
-        verdict = self.verdicts.get(person)
-        return verdict is None or verdict.hidden
+    def shares_withheld_marriage(self, person: PersonId) -> bool:
+        """Whether the person was married to somebody who is withheld."""
+        spouses = (fact for fact in self.tree.facts_of(person) if fact.field in ("spouse", "partner"))
+        return any(map(self.withholds, self.tree.spouses(person))) or any(map(self.names_withheld_relative, spouses))
 
-    def pseudonym(self, person: PersonId) -> PersonId:
-        """What somebody is called where the id would say too much; those who are shown keep theirs."""
-        return f"living-{self.numbers[person]}" if person in self.numbers else person
+    def _matching_relatives(self, fact: Fact) -> list[PersonId]:
+        """The relatives whom a fact names: exact matches of the name, or failing that, a shared given name."""
+        value = words(fact.value)
+        relatives = [one for one in self._relatives(fact) if one in self.tree.persons]
+        same = [one for one in relatives if any(words(name) == value for name in self.traits[one].names)]
+        return same or [one for one in relatives if self._given_names(one) & set(value)]
 
-    def relatives(self, fact: Fact) -> tuple[PersonId, ...]:
-        """The people of the tree who are to a person what the fact says."""
+    def _relatives(self, fact: Fact) -> tuple[PersonId, ...]:
+        """The person's relatives of the kind that the fact names."""
         tree, person = self.tree, fact.person
         if fact.field in ("father", "mother", "parent"):
             return tree.parents(person)
@@ -121,93 +137,79 @@ class HiddenPeople:
             return tree.spouses(person)
         return tree.children(person) if fact.field == "child" else tree.siblings(person)
 
-    def names_hidden_relative(self, fact: Fact) -> bool:
-        """Whether a relative that a fact names is kept back."""
-        alike = self._named_relatives(fact)
-        return any(map(self.hides, alike)) if alike else self._stranger_may_live(fact)
-
-    def _named_relatives(self, fact: Fact) -> list[PersonId]:
-        """The relatives whose name a fact gives: those of just that name, or else of a like one."""
-        value = words(fact.value)
-        relatives = [one for one in self.relatives(fact) if one in self.tree.persons]
-        same = [one for one in relatives if any(words(name) == value for name in self.known[one].names)]
-        return same or [one for one in relatives if self._given(one) & set(value)]
-
-    def _names_a_stranger(self, fact: Fact) -> bool:
-        if fact.field not in RELATION_FIELDS or self.hides(fact.person) or len(words(fact.value)) < 2:
+    def _names_unlisted_relative(self, fact: Fact) -> bool:
+        if fact.field not in RELATION_FIELDS or self.withholds(fact.person) or len(words(fact.value)) < 2:
             return False
-        return not self._named_relatives(fact) and self._stranger_may_live(fact)
+        return not self._matching_relatives(fact) and self._may_be_living(fact)
 
-    def _given(self, person: PersonId) -> set[str]:
-        return set().union(*self.given_names(person)) if person in self.tree.persons else set()
-
-    def given_names(self, person: PersonId) -> Iterator[set[str]]:
-        """The words of each name of a person but the last, which a family shares."""
-        one = self.tree.persons[person]
-        for name in (one.name, *one.names):
-            run = [word for word in words(name) if word not in PARTICLES and len(word) > 1]
-            yield set(run[:-1] or run)
-
-    def _stranger_may_live(self, fact: Fact) -> bool:
-        """Whether a relative of whom nothing else is known can have been born in living memory."""
+    def _may_be_living(self, fact: Fact) -> bool:
+        """Whether a relative who is only named could have been born recently enough to be alive."""
         born = self.verdicts[fact.person].born_by if fact.person in self.verdicts else None
         if born is None:
             return True
-        mother = fact.person in self.tree.persons and self.tree.persons[fact.person].sex == "female"
-        later = {
-            "child": OLDEST_MOTHER if mother else OLDEST_FATHER,
+        is_woman = fact.person in self.tree.persons and self.tree.persons[fact.person].sex == "female"
+        max_years_later = {
+            "child": OLDEST_MOTHER if is_woman else OLDEST_FATHER,
             "spouse": MAX_SPOUSE_GAP,
             "partner": MAX_SPOUSE_GAP,
             "sibling": MAX_SIBLING_GAP,
         }.get(fact.field, -YOUNGEST_PARENT)
-        return self.year - (born + later) <= MAX_AGE
+        return self.year - (born + max_years_later) <= MAX_AGE
 
-    def shares_hidden_marriage(self, person: PersonId) -> bool:
-        """Whether a marriage of somebody is one of a hidden person as well."""
-        named = (fact for fact in self.tree.facts_of(person) if fact.field in ("spouse", "partner"))
-        return any(map(self.hides, self.tree.spouses(person))) or any(map(self.names_hidden_relative, named))
+    def _given_names(self, person: PersonId) -> set[str]:
+        """The words of all names of a person but each last one, which a family shares."""
+        one = self.tree.persons.get(person)
+        found: set[str] = set()
+        for name in (one.name, *one.names) if one else ():
+            parts = [word for word in words(name) if word not in PARTICLES and len(word) > 1]
+            found.update(parts[:-1] or parts)
+        return found
+
+    def reveals_relative(self, text: str, people: tuple[PersonId, ...], *, by_name: bool) -> bool:
+        """Whether a text about these people, who are shown, reveals a withheld relative by year or by given name."""
+        revealing = {year for one in people for year in self._revealing_years.get(one, ())}
+        revealing |= {name for one in people for name in self._revealing_names.get(one, ()) if by_name}
+        return bool(revealing) and any(token.is_namelike and token.word in revealing for token in tokens(text))
 
     @cached_property
-    def revealing_names(self) -> Mapping[PersonId, frozenset[str]]:
-        """For each person who is shown, the first names that mean a hidden relative when their sources use them."""
-        own = {one: {word for name in known.names for word in words(name)} for one, known in self.known.items()}
-        found = {one: set().union(*map(self._given, circle)) - own[one] for one, circle in self._circles.items()}
-        return {one: frozenset(names) for one, names in found.items() if names}
-
-    @cached_property
-    def revealing_years(self) -> Mapping[PersonId, frozenset[str]]:
-        """For each person who is shown, the years that tell of a hidden relative: births, and marriages."""
-        found = {
-            one: set().union(*map(self._years, circle)) - self._years(one) for one, circle in self._circles.items()
+    def _revealing_names(self) -> Mapping[PersonId, frozenset[str]]:
+        """For each person who is shown, the given names that mean a withheld relative in their sources."""
+        own = {one: {word for name in traits.names for word in words(name)} for one, traits in self.traits.items()}
+        return {
+            one: frozenset(set().union(*map(self._given_names, relatives)) - own[one])
+            for one, relatives in self._withheld_by_person.items()
         }
-        return {one: frozenset(years) for one, years in found.items() if years}
+
+    @cached_property
+    def _revealing_years(self) -> Mapping[PersonId, frozenset[str]]:
+        """For each person who is shown, the years that point at a withheld relative: births and marriages."""
+        return {
+            one: frozenset(set().union(*map(self._years, relatives)) - self._years(one))
+            for one, relatives in self._withheld_by_person.items()
+        }
 
     def _years(self, person: PersonId) -> set[str]:
-        exact = (when for when in self.known[person].dates if when.first_year == when.last_year)
+        exact = (when for when in self.traits[person].dates if when.first_year == when.last_year)
         return {str(when.first_year) for when in exact}
 
     @cached_property
-    def _circles(self) -> Mapping[PersonId, list[PersonId]]:
-        """The hidden relatives of everybody who is shown, as far as a page about them would speak of."""
-        shown = [one for one in self.tree.persons if not self.hides(one)]
-        return {one: circle for one in shown if (circle := self._hidden_relatives(one))}
+    def _withheld_by_person(self) -> Mapping[PersonId, list[PersonId]]:
+        """The withheld relatives of each person who is shown, as far out as a page about that person mentions any."""
+        shown = [one for one in self.tree.persons if not self.withholds(one)]
+        return {one: found for one in shown if (found := self._withheld_relatives(one))}
 
-    def _hidden_relatives(self, person: PersonId) -> list[PersonId]:
+    def _withheld_relatives(self, person: PersonId) -> list[PersonId]:
         tree = self.tree
         children = tree.children(person)
         near = {*tree.parents(person), *children, *tree.spouses(person), *tree.siblings(person)}
         near |= {one for child in children for one in (*tree.children(child), *tree.spouses(child))}
-        return sorted(one for one in near if one in tree.persons and self.hides(one))
-
-    def reveals_relative(self, text: str, people: tuple[PersonId, ...], *, names: bool) -> bool:
-        """Whether a text about some people who are shown tells of a hidden relative by first name or year."""
-        telling = {year for one in people for year in self.revealing_years.get(one, ())}
-        telling |= {name for one in people for name in self.revealing_names.get(one, ()) if names}
-        return bool(telling) and any(token.is_namelike and token.word in telling for token in tokens(text))
+        return sorted(one for one in near if one in tree.persons and self.withholds(one))
 
 
-def find_hidden_people(
+def find_withheld(
     tree: Tree, year: int, *, years_after_death: int = 0, overrides: Mapping[PersonId, LivingStatus] | None = None
-) -> HiddenPeople:
-    """Who is kept back in a tree, as of a year."""
-    return HiddenPeople(tree, year, living_status(tree, year, years_after_death=years_after_death, overrides=overrides))
+) -> WithheldPeople:
+    """Determine who in a tree is withheld, as of a given year."""
+    return WithheldPeople(
+        tree, year, living_status(tree, year, years_after_death=years_after_death, overrides=overrides)
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
 from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import day_at
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -22,16 +23,20 @@ MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 MAX_TIES_AWAY = 24
 """How many ties a date reaches over; a date further away says nothing of use, and a wrong tie nothing at all."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
+BY_SIBLING = Message("a sibling", "ground.sibling")
+BY_SPOUSE = Message("a spouse", "ground.spouse")
+BY_PARENT = Message("a parent", "ground.parent")
+BY_CHILD = Message("a child", "ground.child")
 OPEN_END_DAY = 10**14
 """A day past this is no day: the end of an open range."""
 
 
 @dataclass(frozen=True, slots=True)
 class BirthBound:
-    """A year, and which kind of evidence it comes from: never whose."""
+    """A year, and the kind of evidence it comes from: never whose."""
 
     year: int
-    why: str
+    ground: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +52,11 @@ class OwnDates:
 
 @dataclass(frozen=True, slots=True)
 class BirthStep:
-    """From a relative's year of birth to the person's: so many years later at most."""
+    """From a relative's year of birth to the person's, which is at most `years` later."""
 
     relative: PersonId
     years: int
-    why: str
+    ground: Message
 
 
 def last_year(when: DateRange | None) -> int | None:
@@ -125,10 +130,12 @@ def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[Person
             _lower(known, child, (bound,))
     for _ in range(MAX_TIES_AWAY):
         before = dict(known)
-        for person, ways in steps.items():
+        for person, steps_to in steps.items():
             if person not in fixed:
                 reached = (
-                    BirthBound(before[way.relative].year + way.years, way.why) for way in ways if way.relative in before
+                    BirthBound(before[step.relative].year + step.years, step.ground)
+                    for step in steps_to
+                    if step.relative in before
                 )
                 _lower(known, person, reached)
         if known == before:
@@ -144,14 +151,15 @@ def _lower(known: dict[PersonId, BirthBound], person: PersonId, bounds: Iterable
 
 def _from_own(own: OwnDates) -> BirthBound | None:
     if own.born is not None:
-        return BirthBound(own.born, "the date of birth")
+        return BirthBound(own.born, Message("the date of birth", "ground.birth"))
     if own.first_born is not None:
         return None
     found = []
     if own.died is not None:
-        found.append(BirthBound(own.died, "the date of death"))
+        found.append(BirthBound(own.died, Message("the date of death", "ground.death")))
     if own.married is not None:
-        found.append(BirthBound(own.married - YOUNGEST_SPOUSE, "the date of a marriage"))
+        ground = Message("the date of a marriage", "ground.marriage")
+        found.append(BirthBound(own.married - YOUNGEST_SPOUSE, ground))
     return min(found, key=lambda bound: bound.year, default=None)
 
 
@@ -161,12 +169,13 @@ def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tup
         if tie.kind in ("spouse_of", "partner_of"):
             for one, other in ((tie.first, tie.second), (tie.second, tie.first)):
                 if (died := _died(dates.get(other))) is not None:
-                    yield one, BirthBound(died - YOUNGEST_SPOUSE, "the death of a spouse")
+                    ground = Message("the death of a spouse", "ground.spouse_death")
+                    yield one, BirthBound(died - YOUNGEST_SPOUSE, ground)
             continue
         died = _died(dates.get(tie.first))
         if died is not None and tie.kind == "parent_of" and tie.qualifier not in NOT_BY_BIRTH:
             late = 0 if tree.persons[tie.first].sex == "female" else 1
-            yield tie.second, BirthBound(died + late, "the death of a parent")
+            yield tie.second, BirthBound(died + late, Message("the death of a parent", "ground.parent_death"))
 
 
 def _died(own: OwnDates | None) -> int | None:
@@ -188,14 +197,14 @@ def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
             continue
         if tie.kind != "parent_of":
             apart = MAX_SIBLING_GAP if tie.kind == "sibling_of" else MAX_SPOUSE_GAP
-            kind = "a sibling" if tie.kind == "sibling_of" else "a spouse"
-            steps[tie.first].append(BirthStep(tie.second, apart, kind))
-            steps[tie.second].append(BirthStep(tie.first, apart, kind))
+            ground = BY_SIBLING if tie.kind == "sibling_of" else BY_SPOUSE
+            steps[tie.first].append(BirthStep(tie.second, apart, ground))
+            steps[tie.second].append(BirthStep(tie.first, apart, ground))
         elif not {tie.first, tie.second} <= looped:
             by_birth = tie.qualifier not in NOT_BY_BIRTH
             mother = by_birth and tree.persons[tie.first].sex == "female"
-            steps[tie.second].append(BirthStep(tie.first, OLDEST_MOTHER if mother else OLDEST_FATHER, "a parent"))
-            steps[tie.first].append(BirthStep(tie.second, -YOUNGEST_PARENT if by_birth else MAX_SPOUSE_GAP, "a child"))
+            steps[tie.second].append(BirthStep(tie.first, OLDEST_MOTHER if mother else OLDEST_FATHER, BY_PARENT))
+            steps[tie.first].append(BirthStep(tie.second, -YOUNGEST_PARENT if by_birth else MAX_SPOUSE_GAP, BY_CHILD))
     return steps
 
 
@@ -237,7 +246,7 @@ class LivingVerdict:
     """Whether a person may be alive; `why` names no one, and gives no date."""
 
     status: LivingStatus
-    why: str
+    why: Message
     born_by: int | None = None
     """The latest year of birth that the evidence leaves open. As private as the person is."""
 
@@ -264,8 +273,9 @@ def living_status(
     told = overrides or {}
     dates = own_dates(tree)
     bounds = latest_births(tree, dates)
+    by_user = Message("the user says so", "living.user_says")
     return {
-        person.id: LivingVerdict(told[person.id], "the user says so", _year_of(bounds.get(person.id)))
+        person.id: LivingVerdict(told[person.id], by_user, _year_of(bounds.get(person.id)))
         if person.id in told
         else _verdict(tree, person, dates[person.id], bounds.get(person.id), year, years_after_death)
         for person in tree.persons.values()
@@ -284,14 +294,17 @@ def _verdict(
     if _is_death_stated(tree, person, own, year):
         passed = _years_since(tree, person, year)
         if not grace or (passed is not None and passed >= grace) or (age is not None and age > MAX_AGE + grace):
-            return LivingVerdict("deceased", "a source tells of the death", born)
-        return LivingVerdict("living", f"dead, but not known to be so for {grace} years", born)
+            return LivingVerdict("deceased", Message("a source tells of the death", "living.death_told"), born)
+        why = Message(f"dead, but not known to be so for {grace} years", "living.lately_dead", n=grace)
+        return LivingVerdict("living", why, born)
     if age is None or bound is None:
-        return LivingVerdict("unknown", "no date says how old the person would be")
+        return LivingVerdict("unknown", Message("no date says how old the person would be", "living.no_date"))
     limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
     if age > limit:
-        return LivingVerdict("deceased", f"born more than {limit} years ago, judging by {bound.why}", born)
-    return LivingVerdict("living", f"born {limit} years ago or less, as far as {bound.why} tells", born)
+        english = f"born more than {limit} years ago, judging by {bound.ground}"
+        return LivingVerdict("deceased", Message(english, "living.long_ago", n=limit, ground=bound.ground), born)
+    english = f"born {limit} years ago or less, as far as {bound.ground} tells"
+    return LivingVerdict("living", Message(english, "living.not_long_ago", n=limit, ground=bound.ground), born)
 
 
 def _deaths(tree: Tree, person: Person) -> list[DateRange]:

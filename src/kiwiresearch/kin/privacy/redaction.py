@@ -1,9 +1,8 @@
-"""A tree as a privacy mode shows it: details of the living left out, replaced or made less exact."""
+"""A tree as a privacy mode shows it: details of withheld people left out, replaced or made less exact."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Literal, get_args
@@ -14,8 +13,8 @@ from kiwiresearch.kin.privacy.hidden_people import (
     LIVING_NAME,
     MARRIAGE_FIELDS,
     WITHHELD,
-    HiddenPeople,
-    find_hidden_people,
+    WithheldPeople,
+    find_withheld,
 )
 from kiwiresearch.kin.privacy.living import LivingVerdict
 from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, region, without_contacts
@@ -25,7 +24,6 @@ from kiwiresearch.kin.tree import (
     RELATION_FIELDS,
     Evidence,
     Fact,
-    LivingStatus,
     Person,
     PersonId,
     Relationship,
@@ -33,6 +31,7 @@ from kiwiresearch.kin.tree import (
     SourceId,
     Tree,
 )
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import years
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -46,12 +45,12 @@ def decade(when: DateRange | None) -> DateRange | None:
     return DateRange(span.earliest, span.latest, "decade", lasts=when.lasts and first != last)
 
 
-def private_tree(hidden: HiddenPeople) -> Tree:
-    """The tree with names and ties of everybody, and no more than a decade and a state of the living."""
-    tree = hidden.tree
-    persons = {one.id: _person(one) if hidden.hides(one.id) else one for one in tree.persons.values()}
-    ties = tuple(_tie(tie, hidden) for tie in tree.relationships)
-    facts = tuple(less for fact in tree.facts if (less := _fact(fact, hidden)))
+def _private_tree(withheld: WithheldPeople) -> Tree:
+    """The tree with names and ties of everybody, and of the living no more than a decade and a state."""
+    tree = withheld.tree
+    persons = {one.id: _person(one) if withheld.withholds(one.id) else one for one in tree.persons.values()}
+    ties = tuple(_tie(tie, withheld) for tie in tree.relationships)
+    facts = tuple(less for fact in tree.facts if (less := _fact(fact, withheld)))
     return Tree(persons, ties, facts, tree.sources)
 
 
@@ -68,20 +67,20 @@ def _person(person: Person) -> Person:
     )
 
 
-def _tie(tie: Relationship, hidden: HiddenPeople) -> Relationship:
-    if not any(map(hidden.hides, (tie.first, tie.second))):
-        evidence = _scrubbed(tie.evidence, hidden, tie.first, tie.second)
+def _tie(tie: Relationship, withheld: WithheldPeople) -> Relationship:
+    if not any(map(withheld.withholds, (tie.first, tie.second))):
+        evidence = _scrubbed(tie.evidence, withheld, tie.first, tie.second)
         return tie if evidence == tie.evidence else replace(tie, evidence=evidence)
     return replace(tie, start=decade(tie.start), end=decade(tie.end), evidence=tuple(map(_without_words, tie.evidence)))
 
 
-def _fact(fact: Fact, hidden: HiddenPeople) -> Fact | None:
-    """A fact made less exact where it must be; none where nothing would be left, or the birthday be told."""
-    shared = fact.field in MARRIAGE_FIELDS and hidden.shares_hidden_marriage(fact.person)
-    if not hidden.hides(fact.person) and not shared:
-        evidence = _scrubbed(fact.evidence, hidden, fact.person)
+def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
+    """A fact made less exact where it must be; None if nothing would be left, or the birthday could be guessed."""
+    shared = fact.field in MARRIAGE_FIELDS and withheld.shares_withheld_marriage(fact.person)
+    if not withheld.withholds(fact.person) and not shared:
+        evidence = _scrubbed(fact.evidence, withheld, fact.person)
         # Of a spouse, the date is that of the marriage.
-        theirs = fact.when and fact.field in RELATION_FIELDS and hidden.names_hidden_relative(fact)
+        theirs = fact.when and fact.field in RELATION_FIELDS and withheld.names_withheld_relative(fact)
         when = decade(fact.when) if theirs else fact.when
         return fact if (evidence, when) == (fact.evidence, fact.when) else replace(fact, evidence=evidence, when=when)
     if fact.field in ("baptism_date", "baptism_place"):
@@ -92,50 +91,47 @@ def _fact(fact: Fact, hidden: HiddenPeople) -> Fact | None:
     if fact.field in PLACE_FIELDS:
         place = region(fact.value)
         return replace(less, value=place, when=None) if place else None
-    return replace(less, value=WITHHELD if _reveals(fact.value, hidden) else without_contacts(fact.value))
+    return replace(less, value=WITHHELD if _reveals(fact.value, withheld) else without_contacts(fact.value))
 
 
-def _scrubbed(evidence: tuple[Evidence, ...], hidden: HiddenPeople, *people: PersonId) -> tuple[Evidence, ...]:
+def _scrubbed(evidence: tuple[Evidence, ...], withheld: WithheldPeople, *people: PersonId) -> tuple[Evidence, ...]:
     return tuple(
-        _without_words(one) if any(_reveals(text, hidden, *people) for text in (one.snippet, one.rationale)) else one
+        _without_words(one) if any(_reveals(text, withheld, *people) for text in (one.snippet, one.rationale)) else one
         for one in evidence
     )
 
 
-def _reveals(text: str, hidden: HiddenPeople, *people: PersonId) -> bool:
-    """Whether a text gives a date or a place of somebody hidden; names may be told here."""
-    told = any(trace.kind != "name" for trace in hidden.traces.find(text))
-    return told or hidden.reveals_relative(text, people, names=False)
+def _reveals(text: str, withheld: WithheldPeople, *people: PersonId) -> bool:
+    """Whether a text gives a date or a place of a withheld person; names may be shown in this mode."""
+    has_trace = any(trace.kind != "name" for trace in withheld.traces.find(text))
+    return has_trace or withheld.reveals_relative(text, people, by_name=False)
 
 
 def _without_words(one: Evidence) -> Evidence:
-    """Evidence without its words: a snippet repeats just what the field no longer says."""
+    """Evidence without its words: the snippet repeats exactly what the field no longer says."""
     return replace(one, snippet=WITHHELD, start=-1, end=-1, locator="", rationale="")
 
 
 POINTER = re.compile(r"@[^@\s]{1,40}@")
-"""How a family file points at somebody: whoever has the file knows who it is."""
-SHORTEST_PAGE = 4
-"""A name elsewhere that is shorter than this says nothing about an address it is part of."""
-
-
-def public_tree(hidden: HiddenPeople, *, exclude: bool) -> Tree:
-    """The tree with 'Living' for whoever is kept back, or without them."""
-    return _PublicRedaction(hidden, exclude=exclude).tree()
+"""How a GEDCOM file points at a person: whoever has the file can look them up."""
+MIN_EXTERNAL_ID = 4
+"""A shorter external id occurs in addresses by chance."""
 
 
 class _PublicRedaction:
-    """One redaction for a whole tree: the same person has the same pseudonym everywhere."""
+    """Builds the tree with 'Living' for each withheld person, or without them; pseudonyms are the same throughout."""
 
-    def __init__(self, hidden: HiddenPeople, *, exclude: bool) -> None:
-        self._hidden = hidden
-        self._tree = hidden.tree
+    def __init__(self, withheld: WithheldPeople, *, exclude: bool) -> None:
+        self._withheld = withheld
+        self._tree = withheld.tree
         self._exclude = exclude
         self._checked_texts: dict[str, bool] = {}
-        kept = [person for person in self._tree.persons.values() if hidden.hides(person.id)]
-        self._pages = sorted({value for one in kept for value in one.external.values() if len(value) >= SHORTEST_PAGE})
-        self._xrefs = {f"@{value.rpartition('#')[2]}@" for one in kept if (value := one.external.get("gedcom"))}
-        about = sorted(source.id for source in self._tree.sources.values() if self._is_about_hidden(source))
+        people = [person for person in self._tree.persons.values() if withheld.withholds(person.id)]
+        self._pages = sorted(
+            {value for one in people for value in one.external.values() if len(value) >= MIN_EXTERNAL_ID}
+        )
+        self._xrefs = {f"@{value.rpartition('#')[2]}@" for one in people if (value := one.external.get("gedcom"))}
+        about = sorted(source.id for source in self._tree.sources.values() if self._is_about_withheld(source))
         self._about = {one: f"source-{number}" for number, one in enumerate(about, 1)}
 
     def tree(self) -> Tree:
@@ -152,46 +148,46 @@ class _PublicRedaction:
         )
 
     def _person(self, person: Person) -> Person | None:
-        if not self._hidden.hides(person.id):
+        if not self._withheld.withholds(person.id):
             return person
         if self._exclude:
             return None
-        return Person(self._hidden.pseudonym(person.id), LIVING_NAME, sex=person.sex, living="living")
+        return Person(self._withheld.pseudonym(person.id), LIVING_NAME, sex=person.sex, living="living")
 
     def _tie(self, tie: Relationship, number: int) -> Relationship | None:
         ends = (tie.first, tie.second)
-        if not any(map(self._hidden.hides, ends)):
+        if not any(map(self._withheld.withholds, ends)):
             evidence = self._evidence(tie.evidence, ends, f"tie-{number}")
             return tie if evidence == tie.evidence else replace(tie, evidence=evidence)
         if self._exclude or not set(ends) <= self._tree.persons.keys():
             return None
-        first, second = map(self._hidden.pseudonym, ends)
+        first, second = map(self._withheld.pseudonym, ends)
         return Relationship(
             f"tie-{number}", tie.kind, first, second, tie.qualifier, status=tie.status, confidence=tie.confidence
         )
 
     def _fact(self, fact: Fact, number: int) -> Fact | None:
-        if self._hidden.hides(fact.person):
+        if self._withheld.withholds(fact.person):
             return None
-        if fact.field in MARRIAGE_FIELDS and self._hidden.shares_hidden_marriage(fact.person):
+        if fact.field in MARRIAGE_FIELDS and self._withheld.shares_withheld_marriage(fact.person):
             return None
-        named = fact.field in RELATION_FIELDS and self._names(fact)
-        # Dates and places of the dead are theirs, whoever shares them; other values may name somebody.
-        told = fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
-        if named or told:
-            if named and self._exclude:
+        is_named = fact.field in RELATION_FIELDS and self._names(fact)
+        # Dates and places of the dead are their own, whoever shares them; other values may name somebody.
+        is_revealing = fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
+        if is_named or is_revealing:
+            if is_named and self._exclude:
                 return None
             bare = tuple(self._bare(one, f"fact-{number}-{at}") for at, one in enumerate(fact.evidence, 1))
-            value = LIVING_NAME if named else WITHHELD
+            value = LIVING_NAME if is_named else WITHHELD
             return replace(fact, id=f"fact-{number}", value=value, when=None, evidence=bare)
         evidence = self._evidence(fact.evidence, (fact.person,), f"fact-{number}")
         return fact if evidence == fact.evidence else replace(fact, evidence=evidence)
 
     def _names(self, fact: Fact) -> bool:
-        """Whether the relative of a fact is hidden, or has the name of somebody who is."""
+        """Whether the relative of a fact is withheld, or has the name of somebody who is."""
         if fact.value == LIVING_NAME:
             return False
-        return self._hidden.names_hidden_relative(fact) or self._names_hidden_person(fact.value)
+        return self._withheld.names_withheld_relative(fact) or self._names_withheld_person(fact.value)
 
     def _evidence(
         self, evidence: tuple[Evidence, ...], people: tuple[PersonId, ...], name: str
@@ -207,36 +203,38 @@ class _PublicRedaction:
         return one
 
     def _bare(self, one: Evidence, name: str) -> Evidence:
-        """Evidence of which its weight is left. An id made from its words would let them be guessed."""
+        """Evidence reduced to its weight. An id made from its words would let them be guessed."""
         source = self._about.get(one.source, one.source)
         return replace(
             one, id=f"evidence-{name}", source=source, snippet=WITHHELD, start=-1, end=-1, locator="", rationale=""
         )
 
     def _reveals(self, text: str, people: tuple[PersonId, ...]) -> bool:
-        """Whether a text speaks of somebody hidden; of a relative, the first name or a year is enough."""
+        """Whether a text mentions a withheld person; for a relative, a given name or a year is enough."""
         if not text or text == WITHHELD:
             return False
         if not self._xrefs.isdisjoint(POINTER.findall(text)):
             return True
-        return self._names_hidden_person(text) or self._hidden.reveals_relative(text, people, names=True)
+        return self._names_withheld_person(text) or self._withheld.reveals_relative(text, people, by_name=True)
 
-    def _names_hidden_person(self, text: str) -> bool:
-        """Whether a text speaks of somebody hidden, whoever it is about; one line of a book proves many things."""
+    def _names_withheld_person(self, text: str) -> bool:
+        """Whether a text speaks of somebody withheld, whoever it is about; one line of a book proves many things."""
         if text not in self._checked_texts:
-            self._checked_texts[text] = self._hidden.traces.occur_in(text)
+            self._checked_texts[text] = self._withheld.traces.occur_in(text)
         return self._checked_texts[text]
 
-    def _is_about_hidden(self, source: Source) -> bool:
-        """Whether a source is about somebody hidden: its title or address says so, or it is their page."""
+    def _is_about_withheld(self, source: Source) -> bool:
+        """Whether a source is about a withheld person: its title or address says so, or it is their page."""
         if source.title == WITHHELD:
             return False
         address = unquote(source.url)
         texts = (source.title, address, source.name, source.origin_group)
-        return any(map(self._names_hidden_person, texts)) or any(contains_words(page, address) for page in self._pages)
+        return any(map(self._names_withheld_person, texts)) or any(
+            contains_words(page, address) for page in self._pages
+        )
 
     def _sources(self, shown: list[Evidence]) -> dict[SourceId, Source]:
-        """The sources that are still cited, and those that nothing ever cited and that name nobody."""
+        """The sources that are still cited, and those that were never cited and mention no withheld person."""
         cited = {one.source for one in shown}
         before = {one.source for tie in self._tree.relationships for one in tie.evidence}
         before |= {one.source for fact in self._tree.facts for one in fact.evidence}
@@ -262,28 +260,26 @@ def _anonymous_source(source: Source, name: SourceId) -> Source:
 
 
 Mode = Literal["owner", "private", "public", "exclude"]
-"""From showing all to leaving the living out; `public` is what exports use unless told otherwise."""
+"""From showing all to leaving withheld people out; exports are `public` unless another mode is chosen."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 @dataclass(frozen=True)
 class RedactedTree(Tree):
-    """A tree that may leave the program: a writer that takes this type cannot be handed another."""
+    """A tree that may leave the program: writers take this type, so that they cannot be given an unredacted one."""
 
     mode: Mode = "public"
     year: int = 0
     hidden: tuple[PersonId, ...] = ()
-    """Those who are kept back, by the ids they have in this tree."""
+    """The withheld people, by the ids they have in this tree."""
+
+    @property
+    def anonymous(self) -> frozenset[PersonId]:
+        """The withheld people of whom only sex and relationships are shown, under a pseudonym."""
+        return frozenset(self.hidden) if self.mode == "public" else frozenset()
 
 
-def redact(
-    tree: Tree,
-    mode: Mode,
-    year: int,
-    *,
-    years_after_death: int = 0,
-    overrides: Mapping[PersonId, LivingStatus] | None = None,
-) -> RedactedTree:
+def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
     """The tree as the mode allows it to be seen, as of a year.
 
     | mode    | of people who are living, or may be                                       |
@@ -297,33 +293,25 @@ def redact(
     if isinstance(tree, RedactedTree) and tree.mode != "owner":
         if MODES.index(tree.mode) >= MODES.index(mode):
             return tree
-        return redact_hidden(HiddenPeople(tree, year, _earlier_verdicts(tree)), mode)
-    return redact_hidden(find_hidden_people(tree, year, years_after_death=years_after_death, overrides=overrides), mode)
+        # A redacted tree no longer shows why somebody counts as dead, so the earlier verdicts stay.
+        why, withheld = Message("as found before"), set(tree.hidden)
+        verdicts = {one: LivingVerdict("living" if one in withheld else "deceased", why) for one in tree.persons}
+        return redact_withheld(WithheldPeople(tree, year, verdicts), mode)
+    return redact_withheld(find_withheld(tree, year), mode)
 
 
-def redact_hidden(hidden: HiddenPeople, mode: Mode) -> RedactedTree:
-    """The same for a tree of which it is known who is kept back."""
+def redact_withheld(withheld: WithheldPeople, mode: Mode) -> RedactedTree:
+    """The same for a tree of which it is known who is withheld."""
     check_mode(mode)
-    tree, year = hidden.tree, hidden.year
-    kept = [one for one in sorted(tree.persons) if hidden.hides(one)]
-    if mode == "owner":
-        return _redacted(tree, mode, year, kept)
+    tree, ids = withheld.tree, [one for one in sorted(withheld.tree.persons) if withheld.withholds(one)]
     if mode == "private":
-        return _redacted(private_tree(hidden), mode, year, kept)
-    pseudonyms = [] if mode == "exclude" else sorted(map(hidden.pseudonym, kept))
-    return _redacted(public_tree(hidden, exclude=mode == "exclude"), mode, year, pseudonyms)
+        tree = _private_tree(withheld)
+    elif mode != "owner":
+        tree = _PublicRedaction(withheld, exclude=mode == "exclude").tree()
+        ids = [] if mode == "exclude" else sorted(map(withheld.pseudonym, ids))
+    return RedactedTree(tree.persons, tree.relationships, tree.facts, tree.sources, mode, withheld.year, tuple(ids))
 
 
 def check_mode(mode: str) -> None:
     if mode not in MODES:
         raise BadSettings(f"{mode!r} is no privacy mode.", remedy=f"Use one of {', '.join(MODES)}.")
-
-
-def _redacted(tree: Tree, mode: Mode, year: int, hidden: list[PersonId]) -> RedactedTree:
-    return RedactedTree(tree.persons, tree.relationships, tree.facts, tree.sources, mode, year, tuple(hidden))
-
-
-def _earlier_verdicts(tree: RedactedTree) -> dict[PersonId, LivingVerdict]:
-    """A tree that has been redacted no longer shows why somebody is dead: what was found then holds."""
-    kept = set(tree.hidden)
-    return {one: LivingVerdict("living" if one in kept else "deceased", "as found before") for one in tree.persons}

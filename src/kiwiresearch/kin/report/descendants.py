@@ -23,6 +23,7 @@ from kiwiresearch.kin.report.labels import display_name, year_phrase
 from kiwiresearch.kin.report.pedigree import elbow, is_doubtful_tie, parent_ties, tie_note
 from kiwiresearch.kin.timeline import DISCARDED, birth_of
 from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.display import count_of
 
 MAX_BOXES = 160
@@ -200,11 +201,11 @@ def _x(depth: int) -> float:
 
 def _boxes(node: DescendantNode) -> list[Box]:
     x = _x(node.depth)
-    found = [Box(node.person, x, node.y, tie_note(node.tie), is_root=node.depth == 0)]
+    found = [Box(node.person, x, node.y, tuple(filter(None, [tie_note(node.tie)])), is_root=node.depth == 0)]
     for union in node.unions:
         if union.partner:
-            note = "again" if union.is_repeat else ""
-            found.append(Box(union.partner, x + INDENT, union.y, note, union.is_repeat))
+            notes = ("again",) if union.is_repeat else ()
+            found.append(Box(union.partner, x + INDENT, union.y, notes, union.is_repeat))
     return found
 
 
@@ -236,18 +237,27 @@ def _labels(node: DescendantNode) -> list[Label]:
     found = []
     hidden: dict[float, list[Union]] = {}
     for union in node.unions:
-        if union.partner and union.tie and union.tie.start:
-            word = "m." if union.tie.kind == "spouse_of" else "from"
-            found.append(Label(x + INDENT + 8, union.y - 5, f"{word} {year_phrase(union.tie.start)}", "couple"))
+        if union.partner and (began := union_phrase(union.tie)):
+            found.append(Label(x + INDENT + 8, union.y - 5, began, "couple"))
         if (union.left_out or union.elsewhere) and not union.children:
             hidden.setdefault(union.y, []).append(union)
     for y, unions in hidden.items():
         left_out, elsewhere = (sum(counts) for counts in zip(*((u.left_out, u.elsewhere) for u in unions), strict=True))
         told = [f"{count_of(left_out, 'person', 'people')} not drawn"] if left_out else []
         told += [f"{count_of(elsewhere, 'child', 'children')} drawn elsewhere"] if elsewhere else []
-        edge = x + BOX_WIDTH + (INDENT if unions[0].partner else 0)
-        found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{left_out + elsewhere}", "more", ", ".join(told)))
+        edge, count = x + BOX_WIDTH + (INDENT if unions[0].partner else 0), left_out + elsewhere
+        found.append(Label(edge + 5, y + BOX_HEIGHT / 2 + 4, f"+{count}", "more", ", ".join(told), count))
     return found
+
+
+def union_phrase(tie: Relationship | None) -> Message:
+    """When a couple came together: 'm. 1800' of a marriage, 'from 1800' of partners; nothing if that is not known."""
+    if tie is None or not tie.start:
+        return Message("")
+    year = year_phrase(tie.start)
+    if tie.kind == "spouse_of":
+        return Message(f"m. {year}", "couple.married", year=year)
+    return Message(f"from {year}", "couple.partners", year=year)
 
 
 def _generation(depth: int) -> str:

@@ -31,12 +31,13 @@ text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { st
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A person at a place of the picture; `again` says that the person stands elsewhere in it already."""
+    """A person at a position in the picture; `is_repeat` if the person is drawn elsewhere in it already."""
 
     person: PersonId
     x: float
     y: float
-    note: str = ""
+    notes: tuple[str, ...] = ()
+    """How the person belongs there: a qualifier of the tie, `doubtful`, or `again`."""
     is_repeat: bool = False
     is_root: bool = False
 
@@ -58,6 +59,8 @@ class Label:
     text: str
     role: str
     tooltip: str = ""
+    count: int = 0
+    """How many people a label of the role `more` stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +116,10 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     roles += ["root"] if box.is_root else []
     roles += ["again"] if box.is_repeat else []
     roles += ["unnamed"] if person is None or not one_line(person.name) else []
-    below = " · ".join(part for part in (dates, box.note) if part)
+    below = " · ".join(part for part in (dates, *box.notes) if part)
     anchor = anchors.get(box.person)
     opened, closed = (f'<a href="#{escape(anchor)}"', "</a>") if anchor else ("<g", "</g>")
-    told = ", ".join(part for part in (name, dates, box.note) if part)
+    told = ", ".join(part for part in (name, dates, " · ".join(box.notes)) if part)
     yield f'{opened} class="{" ".join(roles)}"><title>{escape(told)}</title>'
     size = f'width="{number(BOX_WIDTH)}" height="{number(BOX_HEIGHT)}"'
     corner = CORNERS[person.sex if person else ""]

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from kiwiresearch.kin.timeline import birth_of, death_of
-from kiwiresearch.kin.tree import Evidence, Fact, FieldName, LivingStatus, PersonId, Source, Status, Tree
+from kiwiresearch.kin.tree import (
+    Directness,
+    Evidence,
+    Fact,
+    FieldName,
+    InformationKind,
+    LivingStatus,
+    PersonId,
+    Source,
+    SourceForm,
+    Status,
+    Tree,
+)
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.display import printable
 
@@ -106,7 +119,7 @@ def _year(year: int) -> str:
     return f"{-year} BC" if year < 0 else f"AD {year}" if year < 100 else str(year)
 
 
-def lifespan(tree: Tree, person: PersonId) -> str:
+def lifespan(tree: Tree, person: PersonId) -> Message:
     """'1809–1882', 'b. 1809', 'd. c. 1250'; nothing where no year is known."""
     birth, death = birth_of(tree, person), death_of(tree, person)
     born, died = (year_phrase(when) if when else "" for when in (birth, death))
@@ -114,11 +127,13 @@ def lifespan(tree: Tree, person: PersonId) -> str:
         if born.endswith(" BC") and died.endswith(" BC"):
             born = born.removesuffix(" BC")
         dash = "–" if born.isdigit() and (died.isdigit() or died.endswith(" BC")) else " – "
-        return f"{born}{dash}{died}"
+        return Message(f"{born}{dash}{died}")  # figures read the same in every language
     found = tree.persons.get(person)
+    if born and found and found.is_dead:
+        return Message(f"b. {born}, dead", "life.born_dead", year=born)
     if born:
-        return f"b. {born}, dead" if found and found.is_dead else f"b. {born}"
-    return f"d. {died}" if died else ""
+        return Message(f"b. {born}", "life.born", year=born)
+    return Message(f"d. {died}", "life.died", year=died) if died else Message("")
 
 
 def value_phrase(fact: Fact) -> str:
@@ -126,18 +141,34 @@ def value_phrase(fact: Fact) -> str:
     return fact.when.words() if fact.when and fact.field.endswith("_date") else one_line(fact.value)
 
 
-def evidence_phrase(evidence: Evidence, source: Source | None) -> str:
-    """The class of evidence: what kind of source, what kind of information, how it bears on the fact."""
-    parts = [f"{source.form} source"] if source else []
-    parts += [f"{evidence.information} information", f"{evidence.directness} evidence"]
-    return ", ".join(parts)
+FORM_PHRASES: dict[SourceForm, Message] = {
+    "original": Message("original source", "evidence.original"),
+    "derivative": Message("derivative source", "evidence.derivative"),
+    "authored": Message("authored source", "evidence.authored"),
+}
+INFORMATION_PHRASES: dict[InformationKind, Message] = {
+    "primary": Message("primary information", "evidence.primary"),
+    "secondary": Message("secondary information", "evidence.secondary"),
+    "undetermined": Message("undetermined information", "evidence.undetermined"),
+}
+DIRECTNESS_PHRASES: dict[Directness, Message] = {
+    "direct": Message("direct evidence", "evidence.direct"),
+    "indirect": Message("indirect evidence", "evidence.indirect"),
+    "negative": Message("negative evidence", "evidence.negative"),
+}
 
 
-def evidence_class_phrase(evidence: Evidence, source: Source | None) -> str:
-    """The class of evidence, and by whom its source was written, for where that is not told elsewhere."""
-    by = ["official"] if source and source.official else []
-    by += ["written by contributors"] if source and source.user_contributed else []
-    return ", ".join([evidence_phrase(evidence, source), *by])
+def evidence_phrase(evidence: Evidence, source: Source | None, *, with_author: bool = False) -> Message:
+    """The class of evidence: the form of the source, the kind of information, how directly it bears on the fact.
+
+    `with_author` adds who wrote the source, for readers who are not told elsewhere.
+    """
+    parts = [FORM_PHRASES[source.form]] if source else []
+    parts += [INFORMATION_PHRASES[evidence.information], DIRECTNESS_PHRASES[evidence.directness]]
+    if source and with_author:
+        parts += [Message("official", "evidence.official")] if source.official else []
+        parts += [Message("written by contributors", "evidence.contributed")] if source.user_contributed else []
+    return Message(", ".join(parts), "evidence.class", parts=tuple(parts))
 
 
 LIVING_NOTES: dict[LivingStatus, str] = {

@@ -6,10 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.document.model import Branch, Line, Span, line_of
-from kiwiresearch.kin.report.descendants import Couples, children_of_couple, couple_ties, partners_in_order
-from kiwiresearch.kin.report.labels import display_name, lifespan, year_phrase
+from kiwiresearch.kin.report.descendants import (
+    Couples,
+    children_of_couple,
+    couple_ties,
+    partners_in_order,
+    union_phrase,
+)
+from kiwiresearch.kin.report.labels import display_name, lifespan
 from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
-from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import PersonId, Tree
 
 
 def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
@@ -113,20 +119,14 @@ def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
         for other in ("", *partners):
             own = several and bool(other)
             if own:
-                wed = _marriage_note(couples.get(frozenset((row.person, other))))
-                below.append(DescendantRow(other, row.depth + 1, wed, row.person))
+                began = union_phrase(couples.get(frozenset((row.person, other))))
+                below.append(DescendantRow(other, row.depth + 1, began, row.person))
             children = children_of_couple(tree, row.person, other)
             below += [
                 DescendantRow(one, row.depth + 1 + own, tie_note(ties.get((row.person, one)))) for one in children
             ]
         waiting += reversed(below)
     return found
-
-
-def _marriage_note(tie: Relationship | None) -> str:
-    if tie is None or not tie.start:
-        return ""
-    return f"{'m.' if tie.kind == 'spouse_of' else 'from'} {year_phrase(tie.start)}"
 
 
 def _line(tree: Tree, person: PersonId, note: str, *, again: bool) -> Line:

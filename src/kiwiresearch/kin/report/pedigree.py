@@ -156,9 +156,8 @@ def _x(depth: int) -> float:
 
 
 def _box(node: AncestorNode) -> Box:
-    notes = [tie_note(node.tie), "again" if node.is_repeat else ""]
-    note = " · ".join(filter(None, notes))
-    return Box(node.person, _x(node.depth), node.middle - BOX_HEIGHT / 2, note, node.is_repeat, node.depth == 0)
+    notes = tuple(filter(None, (tie_note(node.tie), "again" if node.is_repeat else "")))
+    return Box(node.person, _x(node.depth), node.middle - BOX_HEIGHT / 2, notes, node.is_repeat, node.depth == 0)
 
 
 def _tie(node: AncestorNode, parent: AncestorNode) -> Tie:
@@ -174,7 +173,7 @@ def elbow(x1: float, y1: float, x2: float, y2: float) -> str:
 
 def _more(node: AncestorNode) -> Label:
     told = f"{count_of(node.left_out, 'known parent')} not drawn"
-    return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", told)
+    return Label(_x(node.depth) + BOX_WIDTH + 4, node.middle + 4, f"+{node.left_out}", "more", told, node.left_out)
 
 
 def _generation(depth: int) -> str:

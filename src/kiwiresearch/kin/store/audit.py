@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from kiwiresearch.errors import RunDamaged
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.tables import AUDIT_HEAD, AUDIT_LOG
 from kiwiresearch.kin.store.values import CaseAuditRow
 from kiwiresearch.kin.tree import LivingStatus, row_id
@@ -25,11 +25,11 @@ State = Mapping[str, Any]
 UNREDACTED_FIELDS = frozenset(
     {"id", "ids", "entity_id", "field_name", "status", "preferred", "source_record_id", "state"}
 )
-"""What says nothing about a person: it is written for everybody."""
+"""Fields that reveal nothing about a person, and are logged for everyone."""
 
 
 def redact_state(state: State | None, living: LivingStatus) -> State | None:
-    """What of a state may stand in the log: of people not known to be dead only ids, and which fields there were."""
+    """The state as it may be logged: for people not known to be dead, only ids and the names of the other fields."""
     if state is None or living == "deceased":
         return state
     shown = {key: value for key, value in state.items() if key in UNREDACTED_FIELDS}
@@ -45,7 +45,7 @@ def record(
     before: State | None = None,
     after: State | None = None,
 ) -> None:
-    """Put down what was done; it is chained and written when the step ends."""
+    """Note what was done; it is chained and written when the step ends."""
     db.pending_audit.append(
         {
             "action_type": action_type,
@@ -65,13 +65,8 @@ def write_pending(db: CaseDatabase) -> None:
         db.pending_audit.clear()
 
 
-def head(db: CaseDatabase) -> str:
-    with db.reading():
-        return _read_end(db)[1]
-
-
 def _read_end(db: CaseDatabase) -> tuple[int, str]:
-    """Where the log ends, and the hash of its last row: kept apart, so that rows cut off are missed."""
+    """Where the log ends, and the hash of its last row: stored separately, so that truncation is noticed."""
     with db.errors():
         found = CHAIN.read_end(db.connection)
     if found is None:
@@ -79,16 +74,28 @@ def _read_end(db: CaseDatabase) -> tuple[int, str]:
     return found
 
 
-def rows(db: CaseDatabase) -> tuple[CaseAuditRow, ...]:
-    with db.reading():
-        return tuple(CaseAuditRow(**row) for row in db.rows(select(AUDIT_LOG).order_by(AUDIT_LOG.c.seq)))
+class AuditReader(StorePart):
+    """Reads and verifies the audit log."""
 
+    @property
+    def head(self) -> str:
+        """The hash of the last row of the audit log, which covers all rows before it."""
+        with self._db.reading():
+            return _read_end(self._db)[1]
 
-def problems(db: CaseDatabase, expected_head: str = "") -> tuple[AuditProblem, ...]:
-    """What is not as it was written, row by row."""
-    with db.reading(), db.errors():
-        found = CHAIN.problems(db.connection, _read_end(db))
-        if not found and not CHAIN.has_head(db.connection, expected_head):
-            text = f"the log never had the head {expected_head!r}: it was written anew"
-            return (AuditProblem(0, "changed", text),)
-        return found
+    def audit(self) -> tuple[CaseAuditRow, ...]:
+        """All that was done, in order."""
+        with self._db.reading():
+            return tuple(CaseAuditRow(**row) for row in self._db.rows(select(AUDIT_LOG).order_by(AUDIT_LOG.c.seq)))
+
+    def verify_audit(self, head: str = "") -> tuple[AuditProblem, ...]:
+        """The rows of the audit log that were tampered with.
+
+        With the head that an export names, it also proves that nothing before it was rewritten.
+        """
+        with self._db.reading(), self._db.errors():
+            found = CHAIN.problems(self._db.connection, _read_end(self._db))
+            if not found and not CHAIN.has_head(self._db.connection, head):
+                text = f"the log never had the head {head!r}: it was written anew"
+                return (AuditProblem(0, "changed", text),)
+            return found

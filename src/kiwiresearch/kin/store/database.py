@@ -295,6 +295,13 @@ class CaseDatabase:
         self.origin_groups.clear()
 
 
+class StorePart:
+    """A part of `CaseStore` that works on the database of the case."""
+
+    def __init__(self, database: CaseDatabase) -> None:
+        self._db = database
+
+
 @contextmanager
 def _building(place: Address) -> Iterator[Address]:
     """A place beside this one to make a case at; it comes here only when it is whole."""

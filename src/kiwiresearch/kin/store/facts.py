@@ -11,7 +11,7 @@ from sqlalchemy import Row, delete, select, update
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.store import audit, records
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_of
 from kiwiresearch.kin.store.tables import ASSERTION, CONFLICT, EVIDENCE_CLAIM, RELATIONSHIP
 from kiwiresearch.kin.store.values import ConflictRow, date_to_json
@@ -31,7 +31,7 @@ from kiwiresearch.kin.tree import (
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What is thought of a statement: where it stands, whether it was verified, how far it can be trusted."""
+    """The source of a statement, its status, and how far it can be trusted."""
 
     source: SourceId
     status: Status
@@ -39,48 +39,6 @@ class Assessment:
     reliability: float
     information: InformationKind
     directness: Directness
-
-
-def assert_fact(db: CaseDatabase, person: PersonId, fact: ExtractedFact, grounds: Assessment) -> str:
-    _check(fact, grounds)
-    with db.writing():
-        records.check_quote(db, grounds.source, fact.snippet)
-        root = canonical_id(db, person)
-        identity = _assert(db, root, (root,), fact, grounds)
-        db.changed_people.add(root)
-        return identity
-
-
-def assert_tie(
-    db: CaseDatabase, kind: RelationKind, ends: tuple[PersonId, PersonId], fact: ExtractedFact, grounds: Assessment
-) -> str:
-    _check(fact, grounds)
-    with db.writing():
-        records.check_quote(db, grounds.source, fact.snippet)
-        first, second = (canonical_id(db, end) for end in ends)
-        if first == second:
-            raise BadUsage(
-                f"The person {first!r} cannot be {kind} of itself.", remedy="Check who was merged with whom."
-            )
-        if kind != "parent_of":
-            first, second = sorted((first, second))
-        tie = row_id("relationship", kind, first, second)
-        new = {
-            "id": tie,
-            "person1_id": first,
-            "person2_id": second,
-            "relationship_type": kind,
-            "qualifier": "",
-            "status": grounds.status,
-            "confidence": 0.0,
-            "shadowed_by": "",
-        }
-        if db.insert_new(RELATIONSHIP, new):
-            audit.record(db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
-        _assert(db, tie, (first, second), fact, grounds)
-        db.changed_ties.add(tie)
-        db.changed_people |= {first, second}
-        return tie
 
 
 def _check(fact: ExtractedFact, grounds: Assessment) -> None:
@@ -96,7 +54,7 @@ def _check(fact: ExtractedFact, grounds: Assessment) -> None:
 
 
 def value_key(field: str, value: Mapping[str, Any]) -> str:
-    """What two statements share that say the same."""
+    """The same for two statements that say the same."""
     when, until = value["when"], value["until"]
     if field in DATE_FIELDS:
         return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
@@ -142,7 +100,7 @@ def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: Ext
 
 
 def _living(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> LivingStatus:
-    """Whether all a value is about are dead; a relative in a fact of one person is somebody we know nothing of."""
+    """Whether everyone a value is about is dead; of a relative who is only named in a fact nothing is known."""
     if field_name in RELATION_FIELDS and len(people) < 2:
         return "unknown"
     return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
@@ -182,49 +140,25 @@ def _claim(
 
 
 def claim_id(row: Mapping[str, Any]) -> str:
-    """The name of evidence: what it speaks for, and the words and the place it quotes."""
+    """The id of evidence, from what it supports and the words and position it quotes."""
     place = (str(row["span_start"]), str(row["span_end"]), row["citation_snippet"], row["extraction_method"])
     return row_id("claim", row["assertion_id"], row["source_record_id"], *place)
 
 
 def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: float) -> None:
-    """More evidence may verify what was not, and never takes back what was decided."""
+    """More evidence may verify an unverified statement, and never reverts a decision."""
     row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == identity)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
     better = {
         "status": status if verified else row.status,
         "is_fact": row.status != "hypothesis" or verified,
         "confidence": max(row.confidence, confidence),
-        "changed_at": db.now(),
     }
-    db.run(update(ASSERTION).where(ASSERTION.c.id == identity).values(better))
+    _change_assertion(db, identity, better)
 
 
-def set_status(db: CaseDatabase, identity: str, status: Status, why: str, confidence: float | None) -> None:
-    """Decide about a fact, or about all that is said of a tie; what says the same since a merge goes with it."""
-    with db.writing():
-        for row in _equivalent_assertions(db, identity):
-            values: dict[str, Any] = {"status": status, "changed_at": db.now(), "is_fact": status != "hypothesis"}
-            if confidence is not None:
-                values["confidence"] = confidence
-            if (row.status, row.confidence) == (status, values.get("confidence", row.confidence)):
-                continue
-            db.run(update(ASSERTION).where(ASSERTION.c.id == row.id).values(values))
-            _note_decision(db, "set_status", row, {"status": row.status}, {"status": status, "why": why})
-
-
-def prefer(db: CaseDatabase, identity: str, why: str) -> None:
-    with db.writing():
-        chosen = {row.id for row in _equivalent_assertions(db, identity)}
-        one = db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
-        rows = ASSERTION
-        same_field = select(rows).where(rows.c.entity_id == one.entity_id, rows.c.field_name == one.field_name)
-        for row in db.run(same_field.order_by(rows.c.id)).all():
-            wanted = row.id in chosen
-            if row.preferred != wanted:
-                values = {"preferred": wanted, "changed_at": db.now()}
-                db.run(update(rows).where(rows.c.id == row.id).values(values))
-                _note_decision(db, "prefer", row, {"preferred": row.preferred}, {"preferred": wanted, "why": why})
+def _change_assertion(db: CaseDatabase, identity: str, values: Mapping[str, Any]) -> None:
+    db.run(update(ASSERTION).where(ASSERTION.c.id == identity).values({**values, "changed_at": db.now()}))
 
 
 def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
@@ -241,19 +175,11 @@ def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
     tie = db.run(select(RELATIONSHIP).where(RELATIONSHIP.c.id == identity)).one_or_none()
     if tie is None:
         raise BadUsage(f"The case has no fact and no tie {identity!r}.", remedy="Take an id from the tree.")
-    same = [other.id for other in ties_between(db, tie.person1_id, tie.person2_id) if _is_same_relationship(tie, other)]
-    return list(db.run(select(rows).where(rows.c.entity_id.in_(same)).order_by(rows.c.id)).all())
-
-
-def ties_between(db: CaseDatabase, first: PersonId, second: PersonId) -> list[Row[Any]]:
-    ties, ends = RELATIONSHIP, (first, second)
-    chosen = select(ties).where(ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends))
-    return list(db.run(chosen.order_by(ties.c.id)).all())
-
-
-def _is_same_relationship(tie: Row[Any], other: Row[Any]) -> bool:
-    turned = tie.relationship_type == "parent_of" and tie.person1_id != other.person1_id
-    return tie.relationship_type == other.relationship_type and not turned
+    ties, ends = RELATIONSHIP, (tie.person1_id, tie.person2_id)
+    same = [ties.c.relationship_type == tie.relationship_type, ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends)]
+    if tie.relationship_type == "parent_of":  # the only kind that has a direction
+        same.append(ties.c.person1_id == tie.person1_id)
+    return list(db.run(select(rows).where(rows.c.entity_id.in_(select(ties.c.id).where(*same))).order_by(rows.c.id)))
 
 
 def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -269,68 +195,172 @@ def _note_decision(db: CaseDatabase, action: str, row: Row[Any], before: dict[st
     audit.record(db, action, row.id, living=living, before={**before, **shown}, after={**after, **shown})
 
 
-def put_conflict(db: CaseDatabase, conflict: ConflictRow) -> str:
-    with db.writing():
-        root = canonical_id(db, conflict.entity_id)
-        known = {
-            found
-            for at in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
-            for found in db.run(select(at.c.id).where(at.c.id.in_(conflict.assertion_ids))).scalars()
-        }
-        missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
-        if missing:
-            raise BadUsage(f"A conflict about {conflict.field!r} names a fact that the case has not: {missing[0]!r}.")
-        identity = conflict.id or row_id("conflict", root, conflict.field)
-        row = {
-            "id": identity,
-            "entity_id": root,
-            "field_name": conflict.field,
-            "assertion_ids": list(conflict.assertion_ids),
-            "ranking": [dict(rank) for rank in conflict.ranking],
-            "recommended_assertion_id": conflict.recommended_assertion_id,
-            "confidence": conflict.confidence,
-            "method": conflict.method,
-            "resolution_status": conflict.resolution_status,
-            "rationale": conflict.rationale,
-            "next_actions": list(conflict.next_actions),
-        }
-        before = db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))
-        if before != [row]:
-            db.put(CONFLICT, row)
-            shown, was = _audit_state(row), _audit_state(before[0]) if before else None
-            audit.record(db, "conflict", identity, living=living_of(db, root), before=was, after=shown)
-        return identity
-
-
 def _audit_state(row: Mapping[str, Any]) -> dict[str, Any]:
     told = {"field_name": row["field_name"], "entity_id": row["entity_id"], "ids": row["assertion_ids"]}
     return told | {"status": row["resolution_status"], "recommended": row["recommended_assertion_id"]}
 
 
-def drop_conflict(db: CaseDatabase, conflict: str) -> None:
-    with db.writing():
-        gone = db.run(delete(CONFLICT).where(CONFLICT.c.id == conflict)).rowcount
-        if gone:
-            audit.record(db, "drop_conflict", conflict, living="unknown")
+class FactStore(StorePart):
+    """What sources say of people and relationships, and the conflicts between it."""
 
+    def assert_fact(
+        self,
+        person: PersonId,
+        fact: ExtractedFact,
+        source: SourceId,
+        *,
+        status: Status = "unverified",
+        confidence: float | None = None,
+        reliability: float = 0.5,
+        information: InformationKind = "undetermined",
+        directness: Directness = "direct",
+    ) -> str:
+        """Store what a source says about a person, and return the id of the fact.
 
-def conflicts(db: CaseDatabase) -> tuple[ConflictRow, ...]:
-    with db.reading():
-        rows = db.rows(select(CONFLICT).order_by(CONFLICT.c.id))
-        roots = [canonical_id(db, row["entity_id"]) for row in rows]
-    return tuple(
-        ConflictRow(
-            row["id"],
-            root,
-            row["field_name"],
-            tuple(row["assertion_ids"]),
-            tuple(row["ranking"]),
-            row["recommended_assertion_id"],
-            row["confidence"],
-            row["method"],
-            row["resolution_status"],
-            row["rationale"],
-            tuple(row["next_actions"]),
+        A known value gets one more piece of evidence; another value is another fact.
+        If the source was stored with its text, the text must contain the snippet.
+        Without a confidence, that of `fact` is used.
+        """
+        grounds = Assessment(source, status, confidence, reliability, information, directness)
+        _check(fact, grounds)
+        with self._db.writing():
+            records.check_quote(self._db, grounds.source, fact.snippet)
+            root = canonical_id(self._db, person)
+            identity = _assert(self._db, root, (root,), fact, grounds)
+            self._db.changed_people.add(root)
+            return identity
+
+    def assert_tie(
+        self,
+        kind: RelationKind,
+        first: PersonId,
+        second: PersonId,
+        fact: ExtractedFact,
+        source: SourceId,
+        *,
+        status: Status = "unverified",
+        confidence: float | None = None,
+        reliability: float = 0.5,
+        information: InformationKind = "undetermined",
+        directness: Directness = "direct",
+    ) -> str:
+        """Store what a source says about a tie between two people, and return the id of the tie.
+
+        Of `parent_of` the first is the parent. `fact.when` and `fact.until` are when it began and ended.
+        """
+        grounds = Assessment(source, status, confidence, reliability, information, directness)
+        _check(fact, grounds)
+        with self._db.writing():
+            records.check_quote(self._db, grounds.source, fact.snippet)
+            first, second = canonical_id(self._db, first), canonical_id(self._db, second)
+            if first == second:
+                raise BadUsage(
+                    f"The person {first!r} cannot be {kind} of itself.", remedy="Check who was merged with whom."
+                )
+            if kind != "parent_of":
+                first, second = sorted((first, second))
+            tie = row_id("relationship", kind, first, second)
+            new = {
+                "id": tie,
+                "person1_id": first,
+                "person2_id": second,
+                "relationship_type": kind,
+                "qualifier": "",
+                "status": grounds.status,
+                "confidence": 0.0,
+                "shadowed_by": "",
+            }
+            if self._db.insert_new(RELATIONSHIP, new):
+                audit.record(self._db, "add_tie", tie, living="deceased", after={"kind": kind, "ids": [first, second]})
+            _assert(self._db, tie, (first, second), fact, grounds)
+            self._db.changed_ties.add(tie)
+            self._db.changed_people |= {first, second}
+            return tie
+
+    def set_status(self, identity: str, status: Status, why: str, *, confidence: float | None = None) -> None:
+        """Decide what becomes of a fact or a tie; its value stays."""
+        with self._db.writing():
+            for row in _equivalent_assertions(self._db, identity):
+                believed = row.confidence if confidence is None else confidence
+                if (row.status, row.confidence) == (status, believed):
+                    continue
+                values = {"status": status, "confidence": believed, "is_fact": status != "hypothesis"}
+                _change_assertion(self._db, row.id, values)
+                _note_decision(self._db, "set_status", row, {"status": row.status}, {"status": status, "why": why})
+
+    def prefer(self, fact: str, why: str) -> None:
+        """Prefer this value; the other values of its field stay."""
+        with self._db.writing():
+            chosen = {row.id for row in _equivalent_assertions(self._db, fact)}
+            one = self._db.run(select(ASSERTION).where(ASSERTION.c.id == min(chosen))).one()
+            rows = ASSERTION
+            same_field = select(rows).where(rows.c.entity_id == one.entity_id, rows.c.field_name == one.field_name)
+            for row in self._db.run(same_field.order_by(rows.c.id)).all():
+                wanted = row.id in chosen
+                if row.preferred != wanted:
+                    _change_assertion(self._db, row.id, {"preferred": wanted})
+                    after = {"preferred": wanted, "why": why}
+                    _note_decision(self._db, "prefer", row, {"preferred": row.preferred}, after)
+
+    def put_conflict(self, conflict: ConflictRow) -> str:
+        """Store the outcome of competing facts, replacing the earlier one; an empty id is filled in."""
+        with self._db.writing():
+            root = canonical_id(self._db, conflict.entity_id)
+            known = {
+                found
+                for at in (ASSERTION, RELATIONSHIP)  # two fathers compete as ties
+                for found in self._db.run(select(at.c.id).where(at.c.id.in_(conflict.assertion_ids))).scalars()
+            }
+            missing = sorted({*conflict.assertion_ids, conflict.recommended_assertion_id} - known - {""})
+            if missing:
+                raise BadUsage(
+                    f"A conflict about {conflict.field!r} names a fact that the case has not: {missing[0]!r}."
+                )
+            identity = conflict.id or row_id("conflict", root, conflict.field)
+            row = {
+                "id": identity,
+                "entity_id": root,
+                "field_name": conflict.field,
+                "assertion_ids": list(conflict.assertion_ids),
+                "ranking": [dict(rank) for rank in conflict.ranking],
+                "recommended_assertion_id": conflict.recommended_assertion_id,
+                "confidence": conflict.confidence,
+                "method": conflict.method,
+                "resolution_status": conflict.resolution_status,
+                "rationale": conflict.rationale,
+                "next_actions": list(conflict.next_actions),
+            }
+            before = self._db.rows(select(CONFLICT).where(CONFLICT.c.id == identity))
+            if before != [row]:
+                self._db.put(CONFLICT, row)
+                shown, was = _audit_state(row), _audit_state(before[0]) if before else None
+                audit.record(self._db, "conflict", identity, living=living_of(self._db, root), before=was, after=shown)
+            return identity
+
+    def drop_conflict(self, conflict: str) -> None:
+        """Remove a conflict whose facts no longer compete. The facts stay."""
+        with self._db.writing():
+            gone = self._db.run(delete(CONFLICT).where(CONFLICT.c.id == conflict)).rowcount
+            if gone:
+                audit.record(self._db, "drop_conflict", conflict, living="unknown")
+
+    def conflicts(self) -> tuple[ConflictRow, ...]:
+        with self._db.reading():
+            rows = self._db.rows(select(CONFLICT).order_by(CONFLICT.c.id))
+            roots = [canonical_id(self._db, row["entity_id"]) for row in rows]
+        return tuple(
+            ConflictRow(
+                row["id"],
+                root,
+                row["field_name"],
+                tuple(row["assertion_ids"]),
+                tuple(row["ranking"]),
+                row["recommended_assertion_id"],
+                row["confidence"],
+                row["method"],
+                row["resolution_status"],
+                row["rationale"],
+                tuple(row["next_actions"]),
+            )
+            for row, root in zip(rows, roots, strict=True)
         )
-        for row, root in zip(rows, roots, strict=True)
-    )

@@ -1,49 +1,23 @@
-"""A case as text, copied, fingerprinted, and checked row by row."""
+"""Copying a case, its fingerprint, and the check of every row."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Table, bindparam, insert, select, update
 
-from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.facts import claim_id, value_key
 from kiwiresearch.kin.store.projection import Row, wrong_rows
 from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import ASSERTION, AUDIT_LOG, EVIDENCE_CLAIM, METADATA, PERSON
 from kiwiresearch.kin.store.values import date_from_json
 from kiwiresearch.kin.tree import row_id
+from kiwiresearch.store.database import BUSY_S
 from kiwiresearch.store.schema import digest
-
-AUDIT_TABLES = frozenset({"audit_log", "audit_head"})
-HISTORY_TABLES = frozenset({"merge_cluster", "cannot_link"})
-COMPRESSED_COLUMNS = frozenset({"canonical_text"})
-"""Compressed columns: their bytes hang on the machine, and the hash beside each stands for them."""
-
-
-TABLES = dict(sorted(METADATA.tables.items()))
-
-
-def dump(db: CaseDatabase, *, history: bool) -> str:
-    left_out = AUDIT_TABLES if history else AUDIT_TABLES | HISTORY_TABLES
-    with db.reading():
-        lines = [
-            canonical_json({"table": name, "row": row})
-            for name, at in TABLES.items()
-            if name not in left_out
-            for row in _rows(db, at)
-        ]
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _rows(db: CaseDatabase, at: Table) -> list[dict[str, Any]]:
-    columns = [column for column in at.c if column.name not in COMPRESSED_COLUMNS]
-    rows = db.rows(select(*columns))
-    return sorted(rows, key=lambda row: [str(row[key.name]) for key in at.primary_key])
-
 
 BATCH = 500
 
@@ -61,14 +35,8 @@ def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
                 _copy_self_references(source, target, at, own)
 
 
-def fingerprint(db: CaseDatabase) -> str:
-    """A hash over every row of every table, the audit log and packed texts as well; no order of rows changes it."""
-    with db.reading(), db.errors():
-        return digest(db.connection, METADATA.tables.values())
-
-
 def _self_references(at: Table) -> list[str]:
-    """The columns that name other rows of the same table: those may come later."""
+    """The columns that refer to other rows of the same table, which may not be copied yet."""
     return [column.name for column in at.c if any(key.column.table is at for key in column.foreign_keys)]
 
 
@@ -84,12 +52,6 @@ def _copy_self_references(source: CaseDatabase, target: CaseDatabase, at: Table,
 
 def _batches(db: CaseDatabase, at: Table) -> Iterator[list[RowValues]]:
     return db.batches(select(at).order_by(*at.primary_key).execution_options(yield_per=BATCH))
-
-
-def tampered_rows(db: CaseDatabase) -> tuple[str, ...]:
-    """The rows that were touched by something else than the store, each in words that name nobody."""
-    with db.reading():
-        return (*_statements(db), *_quotes(db), *wrong_rows(db))
 
 
 def _statements(db: CaseDatabase) -> Iterator[str]:
@@ -109,7 +71,7 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
 
 
 def _id_matches(row: Row, entities: list[str]) -> bool:
-    """Whether a statement has the name of what it says, of one of those whom its person is made of."""
+    """Whether the id of a statement is that of its content, about one of the records its person was merged from."""
     field, value = row["field_name"], row["field_value"]
     dates = [date for date in (value["when"], value["until"]) if date]
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
@@ -122,3 +84,21 @@ def _quotes(db: CaseDatabase) -> Iterator[str]:
     for row in db.rows(select(EVIDENCE_CLAIM).order_by(EVIDENCE_CLAIM.c.id)):
         if row["id"] != claim_id(row):
             yield f"evidence {row['id']}: it no longer says what it said."
+
+
+class IntegrityChecker(StorePart):
+    """Copies a case, and proves that it is unchanged."""
+
+    def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
+        """Copy the case to a place where nothing is yet: completely, or not at all."""
+        CaseDatabase.make(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
+
+    def verify_rows(self) -> tuple[str, ...]:
+        """The statements, quotes, people and ties that were changed by anything but this program; nobody is named."""
+        with self._db.reading():
+            return (*_statements(self._db), *_quotes(self._db), *wrong_rows(self._db))
+
+    def fingerprint(self) -> str:
+        """A hash over all rows of all tables, in any order: a copy of the case has the same."""
+        with self._db.reading(), self._db.errors():
+            return digest(self._db.connection, METADATA.tables.values())

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from kiwiresearch.errors import BadUsage, RunDamaged
 from kiwiresearch.kin.store import audit
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_of
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
@@ -26,11 +26,8 @@ UNDO_TABLES = {"assertion": ASSERTION, "relationship": RELATIONSHIP, "person": P
 Row = Mapping[str, Any]
 
 
-class Merges:
+class Merges(StorePart):
     """People who were taken for one, and those who must not be."""
-
-    def __init__(self, db: CaseDatabase) -> None:
-        self._db = db
 
     def merge(
         self,

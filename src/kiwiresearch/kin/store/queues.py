@@ -10,7 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import and_, case, func, select, update
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import StorePart
 from kiwiresearch.kin.store.tables import QUEUE_ITEM
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.text.words import fold
@@ -108,11 +108,8 @@ RETRIES = 3
 ABANDONED = "whoever worked on it never came back"
 
 
-class Queues:
+class Queues(StorePart):
     """What a case has yet to look at."""
-
-    def __init__(self, db: CaseDatabase) -> None:
-        self._db = db
 
     def push(self, queue: QueueName, item: Item) -> bool:
         """Queue an item; False if the queue has or had the same."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import func, select, update
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound, RunDamaged
 from kiwiresearch.kin.source_facts import Snippet
 from kiwiresearch.kin.store import audit
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.tables import PERSON, PERSON_EXTERNAL, PERSON_NAME, SOURCE_RECORD
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Sex, Source, SourceId, row_id
 
@@ -23,36 +23,8 @@ def living_from_flag(flag: bool | None) -> LivingStatus:  # noqa: FBT001
     return "unknown" if flag is None else "living" if flag else "deceased"
 
 
-def add_person(db: CaseDatabase, person: PersonId, name: str, sex: Sex, external: Mapping[str, str]) -> bool:
-    with db.writing():
-        at = db.now()
-        row = {
-            "id": person,
-            "case_id": db.case_id,
-            "told_name": name,
-            "told_sex": sex,
-            "canonical_name": name,
-            "name_variants": [],
-            "sex": sex,
-            "birth_place": "",
-            "death_place": "",
-            "living_basis": {},
-            "external_ids": {},
-            "confidence": 0.0,
-            "created_at": at,
-            "updated_at": at,
-        }
-        new = db.insert_new(PERSON, row)
-        if new:
-            audit.record(db, "add_person", person, living="unknown", after={"name": name, "sex": sex})
-        for key, value in sorted(external.items()):
-            db.insert_new(PERSON_EXTERNAL, {"key": key, "value": value, "person_id": person})
-        db.changed_people.add(canonical_id(db, person))
-        return new
-
-
 def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
-    """The person at the end of the merges; one that the case has not is refused."""
+    """The person whom this one was finally merged into; an unknown person is refused."""
     if person not in db.known_people:
         with db.reading(settled=False):
             if db.run(select(PERSON.c.id).where(PERSON.c.id == person)).first() is None:
@@ -63,7 +35,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
 
 
 def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
-    """As `root_of`, for people who are in the case for sure."""
+    """As `canonical_id`, for people who are known to be in the case."""
     if db.merged_into is None:
         with db.reading(settled=False):
             rows = db.run(select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None)))
@@ -73,92 +45,12 @@ def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
     return person
 
 
-def recorded_name(db: CaseDatabase, person: PersonId) -> str:
-    with db.reading(settled=False):
-        found: str | None = db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
-    if found is None:
-        raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
-    return found
-
-
-def find_person(db: CaseDatabase, key: str, value: str) -> PersonId | None:
-    rows = PERSON_EXTERNAL
-    with db.reading():
-        chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
-        found = db.run(chosen.limit(1)).scalar()
-        return None if found is None else canonical_id(db, found)
-
-
-def add_alias(db: CaseDatabase, person: PersonId, name: str, kind: str) -> bool:
-    with db.writing():
-        root = canonical_id(db, person)
-        new = db.insert_new(PERSON_NAME, {"person_id": person, "value": name, "kind": kind})
-        if new:
-            db.changed_people.add(root)
-            audit.record(db, "alias", person, living=living_of(db, root), after={"name": name, "kind": kind})
-        return new
-
-
-def set_living(db: CaseDatabase, person: PersonId, status: LivingStatus, basis: Mapping[str, Any]) -> None:
-    with db.writing():
-        root = canonical_id(db, person)
-        before = living_of(db, root)
-        values = {"is_living": IS_LIVING[status], "living_basis": dict(basis)}
-        db.run(update(PERSON).where(PERSON.c.id == root).values(values))
-        if before != status:
-            audit.record(db, "set_living", root, living="deceased", before={"living": before}, after={"living": status})
-
-
 def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
     return living_from_flag(db.run(select(PERSON.c.is_living).where(PERSON.c.id == person)).scalar())
 
 
 MAX_CACHED_TEXTS = 8
-"""Facts of one page are asserted one after the other."""
-
-
-def add_source(
-    db: CaseDatabase, source: Source, text: str, raw_extracted: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> SourceId:
-    body = text.encode("utf-8", "surrogatepass")
-    text_hash = hashlib.sha256(body).hexdigest()
-    content_hash = source.content_hash or f"sha256:{text_hash}"
-    with db.writing():
-        known = _find_source(db, source.url, content_hash)
-        if known is not None:
-            return known
-        identity = source.id or row_id("source", source.url, content_hash)
-        row = {
-            "id": identity,
-            "url": source.url,
-            "source_name": source.name,
-            "title": source.title,
-            "source_tier": source.tier,
-            "accessed_at": source.accessed_at or db.now(),
-            "content_hash": content_hash,
-            "origin_group": source.origin_group,
-            "form": source.form,
-            "official": source.official,
-            "user_contributed": source.user_contributed,
-            "canonical_text": zlib.compress(body),
-            "text_hash": text_hash,
-            "raw_extracted": dict(raw_extracted),
-            "metadata": dict(metadata),
-            "seq": db.run(select(func.coalesce(func.max(SOURCE_RECORD.c.seq), 0) + 1)).scalar_one(),
-        }
-        if not db.insert_new(SOURCE_RECORD, row):
-            raise BadUsage(
-                f"The id {identity!r} is that of another source already.",
-                remedy="Leave the id of the source empty, so that it is made of its URL and content.",
-            )
-        # Titles and addresses of pages name people, who may live.
-        audit.record(db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
-        return identity
-
-
-def _find_source(db: CaseDatabase, url: str, content_hash: str) -> SourceId | None:
-    rows = SOURCE_RECORD
-    return db.run(select(rows.c.id).where(rows.c.url == url, rows.c.content_hash == content_hash)).scalar()
+"""Few are enough, since the facts of a page are asserted one after the other."""
 
 
 def source_text(db: CaseDatabase, source: SourceId) -> str:
@@ -168,7 +60,7 @@ def source_text(db: CaseDatabase, source: SourceId) -> str:
         rows = SOURCE_RECORD
         row = db.run(select(rows.c.canonical_text, rows.c.text_hash).where(rows.c.id == source)).one_or_none()
     if row is None:
-        raise unknown_source(source)
+        raise BadUsage(f"The case has no source {source!r}.", remedy="Add the source first.")
     try:
         body = zlib.decompress(row.canonical_text)
     except zlib.error:
@@ -188,23 +80,8 @@ def origin_group(db: CaseDatabase, source: SourceId) -> str:
     return db.origin_groups[source]
 
 
-def source_column(db: CaseDatabase, source: SourceId, name: Literal["metadata", "raw_extracted"]) -> Mapping[str, Any]:
-    with db.reading():
-        found = db.run(select(SOURCE_RECORD.c[name]).where(SOURCE_RECORD.c.id == source)).one_or_none()
-    if found is None:
-        raise unknown_source(source)
-    kept: Mapping[str, Any] = found[0]
-    return kept
-
-
-def source_by_url(db: CaseDatabase, url: str) -> SourceId | None:
-    rows = SOURCE_RECORD
-    with db.reading():
-        return db.run(select(rows.c.id).where(rows.c.url == url).order_by(rows.c.seq.desc()).limit(1)).scalar()
-
-
 def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
-    """Refuse words that the source does not have at that place; a source kept without its text is believed."""
+    """Refuse words that the source does not have at that position; a source stored without text is believed."""
     text = source_text(db, source)
     if not snippet.words:
         raise QuoteNotFound(f"A fact of the source {source!r} has no words that say it.")
@@ -215,5 +92,133 @@ def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
         )
 
 
-def unknown_source(source: SourceId) -> BadUsage:
-    return BadUsage(f"The case has no source {source!r}.", remedy="Add the source first.")
+class RecordStore(StorePart):
+    """The people and sources of a case."""
+
+    def canonical(self, person: PersonId) -> PersonId:
+        """The person whom this one was finally merged into; the person itself if it was not."""
+        return canonical_id(self._db, person)
+
+    def source_text(self, source: SourceId) -> str:
+        """The text that quotes of this source are spans of."""
+        return source_text(self._db, source)
+
+    def add_source(
+        self,
+        source: Source,
+        text: str = "",
+        raw_extracted: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> SourceId:
+        """Store one version of a source with its text; the same URL and content hash are the same source.
+
+        An empty id or content hash is filled in.
+        """
+        body = text.encode("utf-8", "surrogatepass")
+        text_hash = hashlib.sha256(body).hexdigest()
+        content_hash = source.content_hash or f"sha256:{text_hash}"
+        with self._db.writing():
+            same = (SOURCE_RECORD.c.url == source.url, SOURCE_RECORD.c.content_hash == content_hash)
+            known: SourceId | None = self._db.run(select(SOURCE_RECORD.c.id).where(*same)).scalar()
+            if known is not None:
+                return known
+            identity = source.id or row_id("source", source.url, content_hash)
+            row = {
+                "id": identity,
+                "url": source.url,
+                "source_name": source.name,
+                "title": source.title,
+                "source_tier": source.tier,
+                "accessed_at": source.accessed_at or self._db.now(),
+                "content_hash": content_hash,
+                "origin_group": source.origin_group,
+                "form": source.form,
+                "official": source.official,
+                "user_contributed": source.user_contributed,
+                "canonical_text": zlib.compress(body),
+                "text_hash": text_hash,
+                "raw_extracted": dict(raw_extracted or {}),
+                "metadata": dict(metadata or {}),
+                "seq": self._db.run(select(func.coalesce(func.max(SOURCE_RECORD.c.seq), 0) + 1)).scalar_one(),
+            }
+            if not self._db.insert_new(SOURCE_RECORD, row):
+                raise BadUsage(
+                    f"The id {identity!r} is that of another source already.",
+                    remedy="Leave the id of the source empty, so that it is made of its URL and content.",
+                )
+            # Titles and addresses of pages name people who may be living, so that only the hash is logged.
+            audit.record(self._db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
+            return identity
+
+    def source_by_url(self, url: str) -> SourceId | None:
+        """The latest version of the source at that address."""
+        rows = SOURCE_RECORD
+        latest = select(rows.c.id).where(rows.c.url == url).order_by(rows.c.seq.desc()).limit(1)
+        with self._db.reading():
+            return self._db.run(latest).scalar()
+
+    def add_person(self, person: PersonId, name: str, sex: Sex = "", external: Mapping[str, str] | None = None) -> bool:
+        """Add a person; False if the case has them already, and then only new external ids are added."""
+        with self._db.writing():
+            at = self._db.now()
+            row = {
+                "id": person,
+                "case_id": self._db.case_id,
+                "told_name": name,
+                "told_sex": sex,
+                "canonical_name": name,
+                "name_variants": [],
+                "sex": sex,
+                "birth_place": "",
+                "death_place": "",
+                "living_basis": {},
+                "external_ids": {},
+                "confidence": 0.0,
+                "created_at": at,
+                "updated_at": at,
+            }
+            new = self._db.insert_new(PERSON, row)
+            if new:
+                audit.record(self._db, "add_person", person, living="unknown", after={"name": name, "sex": sex})
+            for key, value in sorted((external or {}).items()):
+                self._db.insert_new(PERSON_EXTERNAL, {"key": key, "value": value, "person_id": person})
+            self._db.changed_people.add(canonical_id(self._db, person))
+            return new
+
+    def person_by(self, key: str, value: str) -> PersonId | None:
+        """The person with that external id (of 'zim', 'wikidata' or 'gedcom'); merges are followed."""
+        rows = PERSON_EXTERNAL
+        with self._db.reading():
+            chosen = select(rows.c.person_id).where(rows.c.key == key, rows.c.value == value).order_by(rows.c.person_id)
+            found = self._db.run(chosen.limit(1)).scalar()
+            return None if found is None else canonical_id(self._db, found)
+
+    def alias(self, person: PersonId, name: str, kind: str = "variant") -> bool:
+        """Add another form of a name; False if it is known."""
+        with self._db.writing():
+            root = canonical_id(self._db, person)
+            new = self._db.insert_new(PERSON_NAME, {"person_id": person, "value": name, "kind": kind})
+            if new:
+                self._db.changed_people.add(root)
+                after = {"name": name, "kind": kind}
+                audit.record(self._db, "alias", person, living=living_of(self._db, root), after=after)
+            return new
+
+    def set_living(self, person: PersonId, status: LivingStatus, basis: Mapping[str, Any] | None = None) -> None:
+        """Note whether a person counts as living, and why."""
+        with self._db.writing():
+            root = canonical_id(self._db, person)
+            before = living_of(self._db, root)
+            values = {"is_living": IS_LIVING[status], "living_basis": dict(basis or {})}
+            self._db.run(update(PERSON).where(PERSON.c.id == root).values(values))
+            if before != status:
+                states = {"before": {"living": before}, "after": {"living": status}}
+                audit.record(self._db, "set_living", root, living="deceased", **states)
+
+    def recorded_name(self, person: PersonId) -> str:
+        """The name in the record of this person, whomever they were merged with since."""
+        with self._db.reading(settled=False):
+            found: str | None = self._db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
+        if found is None:
+            raise BadUsage(f"The case has no person {person!r}.", remedy="Add the person first.")
+        return found

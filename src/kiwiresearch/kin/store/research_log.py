@@ -9,42 +9,55 @@ from typing import Any
 from sqlalchemy import func, insert, select
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import StorePart
 from kiwiresearch.kin.store.tables import CASE_STATE, PLUGIN_STATE, QUERY_LOG
 from kiwiresearch.kin.store.values import QueryRow
 
 
-def note_query(db: CaseDatabase, row: QueryRow) -> None:
-    if row.negative and (row.hits or row.new_assertions):
-        raise BadUsage(f"The search {row.query!r} found something, so it is not negative.")
-    with db.writing():
-        seq = db.run(select(func.coalesce(func.max(QUERY_LOG.c.seq), 0) + 1)).scalar_one()
-        db.run(insert(QUERY_LOG).values({**asdict(row), "seq": seq, "at": row.at or db.now()}))
+class ResearchLog(StorePart):
+    """The research log of a case, and what the case remembers between steps."""
 
+    def note_query(
+        self,
+        query: str,
+        canonical: str,
+        query_hash: str,
+        source: str,
+        hits: int,
+        new_assertions: int,
+        *,
+        negative: bool,
+        at: str = "",
+    ) -> None:
+        """Write a line of the research log. A search that found nothing is a line here and never a fact."""
+        if negative and (hits or new_assertions):
+            raise BadUsage(f"The search {query!r} found something, so it is not negative.")
+        with self._db.writing():
+            seq = self._db.run(select(func.coalesce(func.max(QUERY_LOG.c.seq), 0) + 1)).scalar_one()
+            at = at or self._db.now()
+            row = QueryRow(seq, query, canonical, query_hash, source, hits, new_assertions, negative, at)
+            self._db.run(insert(QUERY_LOG).values(asdict(row)))
 
-def queries(db: CaseDatabase) -> tuple[QueryRow, ...]:
-    with db.reading():
-        rows = db.rows(select(QUERY_LOG).order_by(QUERY_LOG.c.seq))
-    return tuple(QueryRow(**row) for row in rows)
+    def queries(self) -> tuple[QueryRow, ...]:
+        with self._db.reading():
+            rows = self._db.rows(select(QUERY_LOG).order_by(QUERY_LOG.c.seq))
+        return tuple(QueryRow(**row) for row in rows)
 
+    def state(self, key: str) -> Any:
+        """The value that was stored under that key; None if there is none."""
+        with self._db.reading():
+            found = self._db.run(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
+        return found[0] if found else None
 
-def state(db: CaseDatabase, key: str) -> Any:
-    with db.reading():
-        found = db.run(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
-    return found[0] if found else None
+    def set_state(self, key: str, value: Any) -> None:
+        with self._db.writing():
+            # In a list, so that a state of None differs from no state.
+            self._db.put(CASE_STATE, {"key": key, "value": [value]})
 
+    def plugin_state(self, plugin: str) -> Mapping[str, Any] | None:
+        with self._db.reading():
+            return self._db.run(select(PLUGIN_STATE.c.state).where(PLUGIN_STATE.c.plugin_id == plugin)).scalar()
 
-def set_state(db: CaseDatabase, key: str, value: Any) -> None:
-    with db.writing():
-        # In a list, so that a state of None is not the lack of one.
-        db.put(CASE_STATE, {"key": key, "value": [value]})
-
-
-def plugin_state(db: CaseDatabase, plugin: str) -> Mapping[str, Any] | None:
-    with db.reading():
-        return db.run(select(PLUGIN_STATE.c.state).where(PLUGIN_STATE.c.plugin_id == plugin)).scalar()
-
-
-def set_plugin_state(db: CaseDatabase, plugin: str, state: Mapping[str, Any]) -> None:
-    with db.writing():
-        db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})
+    def set_plugin_state(self, plugin: str, state: Mapping[str, Any]) -> None:
+        with self._db.writing():
+            self._db.put(PLUGIN_STATE, {"plugin_id": plugin, "state": dict(state)})

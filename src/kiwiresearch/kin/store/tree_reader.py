@@ -8,56 +8,22 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Table, func, select
 
-from kiwiresearch.kin.store.database import CaseDatabase
+from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.records import canonical_id, living_from_flag
 from kiwiresearch.kin.store.tables import (
     ASSERTION,
-    EVENT,
     EVIDENCE_CLAIM,
     PERSON,
     RELATIONSHIP,
     SOURCE_RECORD,
 )
-from kiwiresearch.kin.store.values import DISCOUNTED, DerivedEvent, date_from_json, rank_key
+from kiwiresearch.kin.store.values import DISCOUNTED, date_from_json, rank_key
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 Row = Mapping[str, Any]
 LONG_COLUMNS = ("canonical_text", "raw_extracted", "metadata")
-"""What a tree has no place for, and is long."""
+"""Long columns that a tree does not need."""
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
-
-
-def tree(db: CaseDatabase, *, everything: bool) -> Tree:
-    with db.reading():
-        people = _rows(db, PERSON, PERSON.c.merged_into_id.is_(None))
-        ties = _rows(db, RELATIONSHIP)
-        assertions = [row for row in _rows(db, ASSERTION) if everything or row["status"] not in DISCOUNTED]
-        evidence = _evidence(db)
-        sources = {row["id"]: _source(row) for row in _rows(db, SOURCE_RECORD)}
-    by_entity: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in assertions:
-        by_entity[row["entity_id"]].append(row)
-    facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
-    dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCOUNTED}
-    told = _ties(ties, by_entity, evidence)
-    return Tree(
-        {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
-        tuple(tie for tie in told if everything or tie.status not in DISCOUNTED),
-        tuple(sorted(facts, key=lambda fact: fact.id)),
-        sources,
-    )
-
-
-def nothing_rejected(db: CaseDatabase) -> bool:
-    """Whether nothing that was said is rejected, superseded or only guessed."""
-    with db.reading():
-        fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCOUNTED))) for at in (ASSERTION, RELATIONSHIP)]
-        return all(db.run(one.limit(1)).first() is None for one in fallen)
-
-
-def assertion_count(db: CaseDatabase) -> int:
-    with db.reading():
-        return int(db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
 
 
 def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row]:
@@ -175,30 +141,51 @@ def _person(row: Row, *, is_dead: bool) -> Person:
     )
 
 
-def person(db: CaseDatabase, identity: PersonId) -> Person:
-    with db.reading():
-        root = canonical_id(db, identity)
-        row = db.rows(select(PERSON).where(PERSON.c.id == root))[0]
-        rows = ASSERTION
-        deaths = select(rows.c.id).where(
-            rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCOUNTED))
-        )
-        return _person(row, is_dead=db.run(deaths.limit(1)).first() is not None)
+class TreeReader(StorePart):
+    """Reads people, facts and relationships."""
 
+    def tree(self, *, everything: bool = False) -> Tree:
+        """All people, ties, facts and sources; merged people are one, duplicates count once.
 
-def events(db: CaseDatabase) -> tuple[DerivedEvent, ...]:
-    with db.reading():
-        rows = _rows(db, EVENT)
-    return tuple(
-        DerivedEvent(
-            row["id"],
-            row["event_type"],
-            row["date_earliest"],
-            row["date_latest"],
-            row["place"],
-            tuple(row["participants"]),
-            row["confidence"],
-            date_from_json(row["date"]),
+        What was rejected, superseded or only guessed is left out unless `everything` is asked for.
+        Of each field one fact is preferred: the one that was chosen, else the one that stands best.
+        """
+        with self._db.reading():
+            people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
+            ties = _rows(self._db, RELATIONSHIP)
+            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCOUNTED]
+            evidence = _evidence(self._db)
+            sources = {row["id"]: _source(row) for row in _rows(self._db, SOURCE_RECORD)}
+        by_entity: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in assertions:
+            by_entity[row["entity_id"]].append(row)
+        facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
+        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCOUNTED}
+        told = _ties(ties, by_entity, evidence)
+        return Tree(
+            {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
+            tuple(tie for tie in told if everything or tie.status not in DISCOUNTED),
+            tuple(sorted(facts, key=lambda fact: fact.id)),
+            sources,
         )
-        for row in rows
-    )
+
+    def nothing_rejected(self) -> bool:
+        """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
+        with self._db.reading():
+            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCOUNTED))) for at in (ASSERTION, RELATIONSHIP)]
+            return all(self._db.run(one.limit(1)).first() is None for one in fallen)
+
+    def assertion_count(self) -> int:
+        """How many statements are kept, those rejected as well."""
+        with self._db.reading():
+            return int(self._db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
+
+    def person(self, person: PersonId) -> Person:
+        with self._db.reading():
+            root = canonical_id(self._db, person)
+            row = self._db.rows(select(PERSON).where(PERSON.c.id == root))[0]
+            rows = ASSERTION
+            deaths = select(rows.c.id).where(
+                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCOUNTED))
+            )
+            return _person(row, is_dead=self._db.run(deaths.limit(1)).first() is not None)

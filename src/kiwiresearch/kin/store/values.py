@@ -11,21 +11,6 @@ from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedEvent:
-    """Something that happened to people, derived from what is preferred about them."""
-
-    id: str
-    event_type: str
-    date_earliest: int | None
-    date_latest: int | None
-    place: str
-    participants: tuple[Mapping[str, str], ...]
-    """Each with `person_id` and `role`."""
-    confidence: float
-    when: DateRange | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class MergeCluster:
     """Two people taken for one, why, why perhaps not, and whether that still holds."""
 

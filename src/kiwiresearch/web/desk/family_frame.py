@@ -47,9 +47,7 @@ def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[Perso
     """Everybody, those first whom the case began with, be they kept back or not, then who is nearest to them."""
     seeds = found.seeds()
     if not all(seed in tree.persons for seed in seeds):
-        # Who is '[LIVING-3]' in a text is 'living-3' in the tree.
-        kept = {person: mark.strip("[]").lower() for mark, person in found.mask(tree.mode).people.items()}
-        seeds = tuple(kept.get(seed, seed) for seed in seeds)
+        seeds = tuple(map(found.withheld().pseudonym, seeds))
     return people_in_order(tree, [seed for seed in seeds if seed in tree.persons])
 
 

@@ -33,7 +33,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
-from kiwiresearch.web.desk.translations import life_years, person_name
+from kiwiresearch.web.desk.translations import person_name, said
 from kiwiresearch.web.families import CaseId, Direction, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS
 
@@ -117,8 +117,8 @@ def tree_picture(
 
 def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
     person = tree.persons[box.person]
-    name, years = person_name(words, person.name), life_years(words, lifespan(tree, box.person))
-    notes = [words.named("family.note", note) for note in box.note.split(" · ") if note]
+    name, years = person_name(words, person.name), said(lifespan(tree, box.person), words)
+    notes = [words.named("family.note", note) for note in box.notes]
     below = " · ".join(filter(None, [years, *notes]))
     roles = {"root": box.is_root, "again": box.is_repeat, "kept": person.living != "deceased"}
     return DrawnBox(
@@ -153,11 +153,9 @@ def _small_labels(labels: Sequence[Label], words: Catalogue) -> Iterator[DrawnLa
     """The year of a wedding, and how many are not drawn."""
     for label in labels:
         if label.role == "couple":
-            word, _, year = label.text.partition(" ")
-            yield _label(label, f"{words.named('family.couple', word.rstrip('.'))} {year}")
+            yield _label(label, said(label.text, words))
         elif label.role == "more":
-            count = int(label.text.lstrip("+"))
-            yield _label(label, label.text, words("family.tree.more", n=count))
+            yield _label(label, label.text, words("family.tree.more", n=label.count))
 
 
 def _head(words: Catalogue, way: str, generation: int) -> str:

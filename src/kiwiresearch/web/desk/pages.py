@@ -18,12 +18,12 @@ from kiwiresearch.web.addresses import list_address, local_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
-    age_text,
     date_markup,
     has_own_words,
     is_command,
-    living_reason,
+    is_withheld,
     problem_key,
+    said,
     time_element,
     translated,
 )
@@ -155,11 +155,12 @@ class Pages:
             retold=translated,
             dated=date_markup,
             timed=time_element,
+            said=said,
         )
         self._templates.filters.update(
             kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
         )
-        self._templates.filters.update(timed=time_element, aged=age_text, why_living=living_reason)
+        self._templates.tests.update(withheld=is_withheld)
 
     def show(
         self,

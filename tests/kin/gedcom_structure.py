@@ -1,4 +1,4 @@
-"""What may stand where in the files we write: a check that needs no other program."""
+"""A check of the GEDCOM files we write that needs no other program: which lines are allowed where."""
 
 from __future__ import annotations
 
