@@ -20,8 +20,8 @@ import httpx2
 T = TypeVar("T")
 
 FailureKind = Literal["address", "connect", "silent", "late", "broken", "garbled", "large"]
-"""What went wrong: the URL or request cannot be sent; nobody accepts the connection; no byte came in time; the whole
-call took too long; the connection or the protocol broke; the body cannot be decompressed; the body is too large."""
+"""In this order: the URL or request cannot be sent; nothing accepts the connection; no byte came in time; the call as a
+whole took too long; the connection or the protocol broke; the body cannot be decompressed; the body is too large."""
 
 KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], FailureKind], ...] = (
     ((httpx2.ConnectError, httpx2.UnsupportedProtocol), "connect"),
@@ -43,9 +43,9 @@ class HttpFailure(Exception):
 
 
 class Limit:
-    """The seconds that a call, or several calls together, may take.
+    """The time by which a call, or several calls together, must be done.
 
-    Timeouts of a socket count from the last byte, so they never end a server that sends one now and then.
+    A socket's own timeout restarts with each byte, so it never stops a server that sends one now and then.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -68,23 +68,23 @@ class Limit:
         return left
 
 
-CURRENT_LIMIT: ContextVar[Limit] = ContextVar("limit")
+CURRENT_DEADLINE: ContextVar[Limit] = ContextVar("deadline")
 
 
 @contextmanager
-def _within(limit: Limit) -> Iterator[None]:
+def _within(deadline: Limit) -> Iterator[None]:
     """Bounds all reads and writes in the block, and turns their errors into an HttpFailure.
 
-    Never held across a yield to a caller: generators may be resumed in another context.
+    Never held while a generator yields to its caller, who may resume it in another context.
     """
-    before = CURRENT_LIMIT.set(limit)
+    before = CURRENT_DEADLINE.set(deadline)
     try:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, TimeoutError) as problem:
         kind: FailureKind = next((kind for classes, kind in KINDS if isinstance(problem, classes)), "address")
-        raise HttpFailure("late" if limit.has_passed else kind, str(problem)) from problem
+        raise HttpFailure("late" if deadline.has_passed else kind, str(problem)) from problem
     finally:
-        CURRENT_LIMIT.reset(before)
+        CURRENT_DEADLINE.reset(before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +99,12 @@ class HttpReply:
 class HttpResponse:
     """Status and headers of a response whose body is still to be read."""
 
-    def __init__(self, response: httpx2.Response, limit: Limit) -> None:
+    def __init__(self, response: httpx2.Response, deadline: Limit) -> None:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
-        """Names are found in any case."""
+        """Names are looked up in any case."""
         self._response = response
-        self._limit = limit
+        self._deadline = deadline
 
     @property
     def is_redirect(self) -> bool:
@@ -115,7 +115,7 @@ class HttpResponse:
         waiting = self._response.iter_raw() if raw else self._response.iter_bytes()
         received = 0
         while True:
-            with _within(self._limit):
+            with _within(self._deadline):
                 chunk = next(waiting, None)
             if chunk is None:
                 return
@@ -131,14 +131,14 @@ class HttpResponse:
 class HttpClient:
     """Sends requests; several threads may use it.
 
-    `kept_open` is how many connections it has at most and keeps for the next request. With 0 there is no bound,
-    and each request opens a connection of its own.
+    `kept_open` is how many connections it has at most and reuses. With 0 there is no limit, and each request opens
+    a connection of its own.
     """
 
     def __init__(
         self, *, silent_s: float, connect_s: float = 0.0, headers: Mapping[str, str] | None = None, kept_open: int = 0
     ) -> None:
-        self._silent_s = silent_s
+        self._read_s = silent_s
         self._connect_s = connect_s or silent_s
         self._headers = dict(headers or {})
         self._limits = httpx2.Limits(max_connections=kept_open or None, max_keepalive_connections=kept_open)
@@ -150,7 +150,7 @@ class HttpClient:
         self,
         method: str,
         url: str,
-        limit: Limit,
+        deadline: Limit,
         *,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
@@ -158,25 +158,17 @@ class HttpClient:
         form: Mapping[str, str] | None = None,
         server_name: str = "",
     ) -> Iterator[HttpResponse]:
-        """The response to one request. `server_name` is what the certificate must name, if not the host of the URL."""
-        with _within(limit):
-            left = limit.check()
-            timeout = httpx2.Timeout(min(self._silent_s, left), connect=min(self._connect_s, left))
+        """Send one request. `server_name` is what the certificate must name, if not the host of the URL."""
+        with _within(deadline):
+            left = deadline.check()
+            timeout = httpx2.Timeout(min(self._read_s, left), connect=min(self._connect_s, left))
             extensions = {"trace": _bound_connection} | ({"sni_hostname": server_name} if server_name else {})
             client = self._client_for(url)
-            request = client.build_request(
-                method,
-                url,
-                headers=headers,
-                content=content,
-                json=json,
-                data=form,
-                timeout=timeout,
-                extensions=extensions,
-            )
+            body: dict[str, Any] = {"content": content, "json": json, "data": form}
+            request = client.build_request(method, url, headers=headers, timeout=timeout, extensions=extensions, **body)
             response = client.send(request, stream=True)
         try:
-            yield HttpResponse(response, limit)
+            yield HttpResponse(response, deadline)
         finally:
             response.close()
 
@@ -201,7 +193,7 @@ class HttpClient:
 
 
 def retried_once(act: Callable[[], T], *kinds: FailureKind) -> T:
-    """What `act` returns; after a failure of these kinds, such as a connection closed meanwhile, it is called again."""
+    """Call `act`, and once more after a failure of these kinds, such as a reused connection that had been closed."""
     try:
         return act()
     except HttpFailure as failure:
@@ -211,19 +203,19 @@ def retried_once(act: Callable[[], T], *kinds: FailureKind) -> T:
 
 
 def _bound_connection(event: str, info: Mapping[str, Any]) -> None:
-    """The "trace" of a request: each connection it opens obeys the limit of whichever call uses it, now and later."""
+    """The "trace" of a request: each connection it opens obeys the deadline of the call that uses it, now or later."""
     if event in OPENED:
-        line = info["return_value"]
-        read, write = line.read, line.write
+        stream = info["return_value"]
+        read, write = stream.read, stream.write
 
         def write_pieces(data: bytes, timeout: float | None = None) -> None:
             for start in range(0, len(data), PIECE):
                 _in_time(write, data[start : start + PIECE], timeout)
 
-        line.read = lambda size, timeout=None: _in_time(read, size, timeout)
-        line.write = write_pieces
+        stream.read = lambda size, timeout=None: _in_time(read, size, timeout)
+        stream.write = write_pieces
 
 
 def _in_time(act: Callable[..., Any], argument: int | bytes, timeout: float | None) -> Any:
-    left = CURRENT_LIMIT.get().check()
+    left = CURRENT_DEADLINE.get().check()
     return act(argument, timeout=left if timeout is None else min(timeout, left))

@@ -6,13 +6,13 @@ import ipaddress
 
 
 def is_loopback(name: str) -> bool:
-    """Whether only programs of this machine can mean us by this name."""
+    """Whether a host name can only be used from this machine."""
     address = ip_address_of(name)
     return name == "localhost" or (address is not None and address.is_loopback)
 
 
 def ip_address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a name is, if it is one."""
+    """The IP address that a host name spells out, if it does."""
     try:
         return ipaddress.ip_address(name)
     except ValueError:

@@ -19,8 +19,6 @@ from kiwiresearch.ask.answer import (
 )
 from kiwiresearch.ask.formats import markdown_of
 from kiwiresearch.ask.presentation import (
-    NO_ANSWER,
-    NO_SOURCED_ANSWER,
     ClosePassage,
     Confidence,
     DisagreementPart,
@@ -33,6 +31,7 @@ from kiwiresearch.ask.presentation import (
     numbered,
     parts_of,
 )
+from kiwiresearch.ask.refusal import NO_ANSWER, NO_SOURCED_ANSWER
 from kiwiresearch.cli.answer_output import show_answer
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.interpretation import Sense

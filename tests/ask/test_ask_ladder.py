@@ -126,7 +126,7 @@ def test_every_word_of_an_answer_is_a_word_of_its_page(sample_book: OpenBook, qu
         assert set(line.keys) <= keys
     for cited in answer.citations:
         quote = cited.citation.quote
-        read = a_desk([sample_book]).reading.page(sample_book, quote.ref.path)
+        read = a_desk([sample_book]).pages.page(sample_book, quote.ref.path)
         assert read is not None
         assert read.page.text[quote.start : quote.end] == quote.text
         assert quote.text in cited.snippet

@@ -160,7 +160,7 @@ class Counted(MemoryArchive):
 def test_pages_are_kept_at_hand_and_no_more_than_said() -> None:
     """A page that was just read is not read again; the one that was not looked at for longest goes first (R251)."""
     archive = Counted({name: f"<p>{name} is a weir.</p>" for name in "ABC"})
-    reading = PageCache(SETTINGS, kept=2)
+    reading = PageCache(SETTINGS, max_pages=2)
     book = OpenBook(archive)
     for name in "ABAC":
         reading.page(book, name)

@@ -341,11 +341,10 @@ def test_a_page_is_shown_when_all_it_can_name_are_dead(lived: str, *, past: bool
 
 def test_masked_models_see_masked_words() -> None:
     """Whatever is sent through a mask is masked, and told nothing else."""
-    model = ScriptedModel("yes", "yes", "yes")
+    model = ScriptedModel("yes", "yes")
     masked = MaskedModel(model, lambda text: text.replace("Ivy", "[LIVING-1]"))
     asked = [Message("system", "You are Ivy-proof."), Message("user", "Who is Ivy?")]
     masked.chat(asked)
-    list(masked.stream(asked))
     list(masked.pieces(asked))
-    assert [one.messages[1].text for one in model.asked] == ["Who is [LIVING-1]?"] * 3
+    assert [one.messages[1].text for one in model.asked] == ["Who is [LIVING-1]?"] * 2
     assert (masked.name, masked.context_tokens()) == ("scripted", None)

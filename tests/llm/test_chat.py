@@ -13,10 +13,10 @@ from tests.llm.servers import Talk, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Patience
-from kiwiresearch.llm.model import Message, Options, Schema
+from kiwiresearch.llm.model import Message, Options, Piece, Schema
 
 HELLO = (Message("system", "Be brief."), Message("user", "Say hello."))
-QUICK = Patience(again_s=0)
+QUICK = Patience(retry_after_s=0)
 FORM = Schema.of("form", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
 
 
@@ -187,7 +187,7 @@ def test_a_prompt_too_long_is_never_sent() -> None:
             model.chat([Message("user", "word " * 2000)])
         assert problem.value.remedy
         with pytest.raises(PromptTooLong):
-            next(model.stream([Message("user", "word")], Options(max_tokens=3000)))
+            next(model.pieces([Message("user", "word")], Options(max_tokens=3000)))
         assert len(told.chats) == 1
 
 
@@ -211,7 +211,7 @@ def test_another_server_takes_over_where_one_fails() -> None:
     with serving(lambda talk: talk.send(503, "{}"), {}) as broken, serving(fine) as good:
         with ChatModel("http://127.0.0.1:9", broken.address, good.address, model="tiny", patience=QUICK) as model:
             assert [model.chat(HELLO).text for _ in range(3)] == ["Fine."] * 3
-            assert list(model.stream(HELLO)) == ["Fine."]
+            assert next(model.pieces(HELLO)) == Piece("answer", "Fine.")
         assert (len(broken.chats), len(good.chats)) == (1, 4)
 
 
@@ -246,8 +246,8 @@ def test_a_reader_of_a_stream_gets_no_second_beginning() -> None:
 
     with serving(breaks) as first, serving(fine) as second:
         with ChatModel(first.address, second.address, model="tiny") as model:
-            words = model.stream(HELLO)
-            assert next(words) == "Once"
+            pieces = model.pieces(HELLO)
+            assert next(pieces) == Piece("answer", "Once")
             with pytest.raises(ModelUnreachable, match="breaks off"):
-                next(words)
+                next(pieces)
         assert second.chats == []

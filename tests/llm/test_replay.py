@@ -58,7 +58,7 @@ def test_all_that_makes_a_difference_makes_another_question(tmp_path: Path) -> N
 def test_without_a_model_a_missing_reply_is_told(tmp_path: Path) -> None:
     """Only replaying never asks anybody."""
     only = ReplayModel(None, tmp_path, name="tiny")
-    for attempt in (only.chat, lambda messages: list(only.stream(messages))):
+    for attempt in (only.chat, lambda messages: list(only.pieces(messages))):
         with pytest.raises(ModelUnreachable, match="No reply of 'tiny'") as told:
             attempt(HELLO)
         assert told.value.remedy
@@ -71,7 +71,7 @@ def test_failures_are_never_kept(tmp_path: Path) -> None:
     with pytest.raises(ModelUnreachable):
         kept.chat(HELLO)
     with pytest.raises(ModelUnreachable):
-        list(kept.stream(HELLO))
+        list(kept.pieces(HELLO))
     assert files(tmp_path) == []
     assert kept.chat(HELLO).text == "Hi."
 
@@ -93,7 +93,7 @@ def test_streams_are_kept_when_they_end(tmp_path: Path) -> None:
     """A stream read to its end is there for the next one; one that was left is not."""
     model = ScriptedModel("<think>hm</think>The sky.", "<think>hm</think>The sky.")
     kept = ReplayModel(model, tmp_path)
-    next(kept.stream(HELLO))
+    next(kept.pieces(HELLO))
     assert files(tmp_path) == []
     first = list(kept.pieces(HELLO))
     again = list(kept.pieces(HELLO))

@@ -23,7 +23,7 @@ def test_what_was_asked_is_kept() -> None:
     """A test can look at every question, with its options."""
     model = ScriptedModel("one", "two")
     model.chat(asked("first"), Options(max_tokens=5))
-    list(model.stream(asked("second")))
+    list(model.pieces(asked("second")))
     assert [question.text for question in model.asked] == ["first", "second"]
     assert model.asked[0].options.max_tokens == 5
 
@@ -51,10 +51,10 @@ def test_it_can_fail_at_once_or_in_the_middle() -> None:
         model.chat(asked("a"))
     with pytest.raises(ModelUnreachable, match="breaks off"):
         model.chat(asked("b"))
-    words = model.stream(asked("c"))
-    assert next(words) == "half"
+    pieces = model.pieces(asked("c"))
+    assert next(pieces) == Piece("answer", "half")
     with pytest.raises(ModelUnreachable, match="breaks off"):
-        list(words)
+        list(pieces)
 
 
 def test_it_can_be_too_small() -> None:

@@ -17,7 +17,7 @@ from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.llm.model import Message, Options, Piece, Reply
 
 HELLO = (Message("user", "Say hello."),)
-QUICK = Patience(connect_s=5, read_s=20, total_s=20, again_s=0)
+QUICK = Patience(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
 
 
 @contextlib.contextmanager
@@ -43,7 +43,7 @@ def think_for_ever(talk: Talk) -> None:
 def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
     """One limit holds for the whole call, whatever the server does in the meantime."""
     with (
-        asking(chat, Patience(connect_s=5, read_s=20, total_s=0.4, again_s=0)) as model,
+        asking(chat, Patience(connect_s=5, read_s=20, total_s=0.4, retry_after_s=0)) as model,
         pytest.raises(ModelUnreachable, match=r"not done after 0\.4 seconds") as told,
     ):
         model.chat(HELLO)
@@ -52,7 +52,7 @@ def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     """A wait between two bytes has its own limit."""
-    patience = Patience(connect_s=5, read_s=0.2, total_s=20, again_s=0)
+    patience = Patience(connect_s=5, read_s=0.2, total_s=20, retry_after_s=0)
     with asking(lambda talk: talk.hang(), patience) as model, pytest.raises(ModelUnreachable, match="in time"):
         model.chat(HELLO)
 
@@ -100,10 +100,10 @@ CUTS = {"between events": cut_off, "within an event": cut_within_an_event, "chun
 def test_a_stream_that_breaks_off_is_an_error_after_its_words(chat: Handle) -> None:
     """Half a reply is never taken for a whole one; what came is there, then comes the error."""
     with asking(chat) as model:
-        words = model.stream(HELLO)
-        assert next(words) == "Half a"
+        pieces = model.pieces(HELLO)
+        assert next(pieces) == Piece("answer", "Half a")
         with pytest.raises(ModelUnreachable, match="breaks off"):
-            next(words)
+            next(pieces)
 
 
 def test_a_chat_that_breaks_off_is_asked_again() -> None:
@@ -221,7 +221,7 @@ def test_a_wrong_content_type_does_no_harm(kind: str) -> None:
 def test_a_server_that_does_not_stream_is_read_all_the_same() -> None:
     """A whole completion where a stream was asked for is a reply."""
     with asking(lambda talk: talk.send(200, whole("Fine."))) as model:
-        assert list(model.stream(HELLO)) == ["Fine."]
+        assert list(model.pieces(HELLO)) == [Piece("answer", "Fine."), Reply("Fine.")]
 
 
 def test_an_empty_stream_is_asked_for_again_in_one_piece() -> None:
@@ -268,7 +268,6 @@ def test_reasoning_frames_are_kept_apart(field: str) -> None:
             Piece("answer", "Blue."),
             Reply("Blue.", thinking="Let me see. Yes."),
         ]
-        assert list(model.stream(HELLO)) == ["Blue."]
 
 
 def test_content_in_parts_is_read() -> None:
@@ -354,7 +353,7 @@ def test_a_stream_that_is_left_frees_the_server() -> None:
             stopped.set()
 
     with asking(chat) as model:
-        words = model.stream(HELLO, Options(max_tokens=4000))
-        next(words)
-        words.close()  # type: ignore[attr-defined]
+        pieces = model.pieces(HELLO, Options(max_tokens=4000))
+        next(pieces)
+        pieces.close()  # type: ignore[attr-defined]
         assert stopped.wait(10)

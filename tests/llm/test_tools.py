@@ -20,7 +20,7 @@ HELLO = (Message("user", "Hello?"),)
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = Tool("fetch_article", "Reads more of one page of the reader's books.", Schema.of("fetch_article", PATH))
 WITH_TOOL = Options(tools=(TOOL,))
-QUICK = Patience(again_s=0)
+QUICK = Patience(retry_after_s=0)
 CALL = ToolCall("fetch_article", '{"path":"Harbour_Bridge"}', "c1")
 CALLED = Reply("", calls=(CALL,))
 TWO = [ToolCall("f", "{}", "x"), ToolCall("g", "{}", "y")]

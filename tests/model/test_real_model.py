@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from kiwiresearch.llm.chat import ChatModel
-from kiwiresearch.llm.model import Message, extraction, prompt, write_up
+from kiwiresearch.llm.model import Message, Reply, extraction, prompt, write_up
 from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.structured import ask
 
@@ -56,6 +56,7 @@ def test_a_real_model_names_senses_that_hold_the_word(real_model: str) -> None:
 def test_a_real_model_streams_words(real_model: str) -> None:
     """An answer streams in, word by word, and ends at its limit."""
     with ChatModel(real_model) as model:
-        words = list(model.stream([Message("user", "What is tin?")], write_up(max_tokens=24)))
-    assert len(words) > 5
-    assert re.search(r"\btin\b", "".join(words), re.IGNORECASE)
+        *pieces, reply = model.pieces([Message("user", "What is tin?")], write_up(max_tokens=24))
+    assert len(pieces) > 5
+    assert isinstance(reply, Reply)
+    assert re.search(r"\btin\b", reply.text, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""An answer with its passages and citations, and the events by which it arrives."""
+"""An answer with its passages and citations, and the events of a streamed answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Passage(NamedTuple):
     ref: EntryRef
     title: str
     section: str
-    """The heading it stands below; empty in the introduction."""
+    """Its heading; empty in the introduction."""
     anchor: str
     kind: PassageKind
     start: int
@@ -33,21 +33,21 @@ class Passage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """An opaque name of this place: nobody can make one up that happens to be right."""
+        """An opaque name of this span, so that a model cannot invent one that exists."""
         return key_of(self.ref, self.start, self.end)
 
 
 def key_of(ref: EntryRef, start: int, end: int) -> str:
-    """Six letters from a hash of the place."""
+    """Six letters and digits from a hash of the span."""
     digest = sha256(f"{ref.book}\n{ref.path}\n{start}\n{end}".encode("utf-8", "replace")).digest()
     return "".join(KEY_ALPHABET[byte % len(KEY_ALPHABET)] for byte in digest[:KEY_LENGTH])
 
 
 Route = Literal["title", "fulltext", "widened", "page", "none"]
-"""Which step of the ladder gave the answer; `page` where the user named one page."""
+"""Which search gave the answer; `page` if the user named one page, `none` if the question is refused (`refusal.py`)."""
 
 Verdict = Literal["yes", "no", ""]
-"""The answer to a question for yes or no; empty where the text does not bear out either."""
+"""The answer to a yes-or-no question; empty if the text supports neither."""
 
 NO_SCORE = Score()
 GENERAL = "General (no local cite): "
@@ -55,7 +55,7 @@ GENERAL = "General (no local cite): "
 
 @dataclass(frozen=True, slots=True)
 class AnswerBook:
-    """A book that an answer was taken from: how old it is and what it leaves out."""
+    """A book that an answer was taken from, with its date and what it leaves out."""
 
     id: str
     name: str
@@ -75,12 +75,12 @@ class AnswerCitation:
     snippet: str
     """The passage around the quote, for a chip or a list."""
     number: int = 0
-    """The number it goes by in the answer's text, the same from the first event to the last; from 1 on."""
+    """Its number in the answer's text, from 1; it stays the same from the first event to the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """A sentence of an answer and the keys of the citations it rests on: none only in general words."""
+    """A sentence of an answer and the keys of its citations; only a model's general words have none."""
 
     text: str
     keys: tuple[str, ...]
@@ -88,7 +88,7 @@ class AnswerSentence:
 
 @dataclass(frozen=True, slots=True)
 class AnswerConflict:
-    """Two passages that do not agree, and how: the same kinds as in a brief."""
+    """Two passages that do not agree; the kinds are those of a brief."""
 
     kind: str
     a_key: str
@@ -101,7 +101,7 @@ class AnswerConflict:
 
 @dataclass(frozen=True, slots=True)
 class DroppedSentence:
-    """Something a model said that is not shown, and why."""
+    """A sentence of a model that is not shown, and why."""
 
     text: str
     reason: str
@@ -109,7 +109,7 @@ class DroppedSentence:
 
 @dataclass(frozen=True, slots=True)
 class ExaminedPage:
-    """A page that was looked at, and the score that put it there."""
+    """A page that was examined, and its score."""
 
     ref: EntryRef
     title: str
@@ -120,95 +120,92 @@ class ExaminedPage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer; not grounded means that the books do not hold one, or not that we can see."""
+    """An answer, or a refusal if it is not grounded."""
 
     question: str
     asked: str
-    """The question as it was understood: "and his wife?" with the name put in."""
+    """The question as it was understood: "and his wife?" with the name filled in."""
     route: Route
     why: str
     """Why this route, in a sentence."""
     grounded: bool
+    """Whether the books answer the question; decided in `refusal.py`."""
     text: str = ""
-    """What answers, for people; empty where nothing does. General words of a model begin with `GENERAL`."""
+    """The answer as text; empty if there is none. A model's general words begin with `GENERAL`."""
     short: str = ""
-    """The few words that are the answer, a part of a cited quote, where a rule can tell."""
+    """The few words that are the answer, a part of a cited quote, if they can be determined."""
     short_at: int = -1
-    """Where they stand in the first line."""
+    """Where they are in the first line."""
     verdict: Verdict = ""
     chosen: str = ""
     """Of two things that are compared, the one that the figures cited for both give."""
     lines: tuple[AnswerSentence, ...] = ()
     citations: tuple[AnswerCitation, ...] = ()
     closest: tuple[AnswerCitation, ...] = ()
-    """Where nothing is claimed to answer: the sentences that come closest, best first."""
+    """If the question is refused, the sentences that come closest, best first."""
     senses: tuple[Sense, ...] = ()
     """What else a name in the question may mean; the answer is about one of them."""
     score: Score = NO_SCORE
-    """What put the first line first, term by term."""
+    """The score of the first line."""
     present: AnswerBook | None = None
-    """The book that answers a question about the present, which it knows only as of its date."""
+    """The book that answers a question about the present, as of its own date."""
     passages: tuple[Passage, ...] = ()
-    """What was read closest, best first; shown also where nothing answers."""
+    """The passages that were read closely, best first; also shown with a refusal."""
     pages: tuple[ExaminedPage, ...] = ()
     conflicts: tuple[AnswerConflict, ...] = ()
     books: tuple[AnswerBook, ...] = ()
     sure: float = 0.0
-    """How often answers with such evidence were right, from 0 to 1."""
+    """The probability that the answer is right."""
     notices: tuple[str, ...] = ()
-    """What a reader should know beside it: verbatim only, an old book, a book of leads only."""
+    """What a reader should also know: only quoted, an old book, a book of introductions only."""
     mode: Mode = "default"
     model: str = ""
-    """The model that put it into words; empty where the words are the page's own."""
+    """The model that worded it; empty if the words are the page's own."""
     reader: str = ""
-    """The reading model, by its id, that chose the sentences; empty where words alone did."""
+    """The id of the reading model that chose the sentences; empty if words alone did."""
     dropped: tuple[DroppedSentence, ...] = ()
     subject: str = ""
     """What the question is about, for the next question of the conversation."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that could not be asked, since the hosts that have them are away."""
+    """Books that could not be searched, since their hosts are unreachable."""
 
     @property
     def short_span(self) -> tuple[int, int]:
-        """Where the short answer stands in the first line; an empty span where there is none."""
+        """The span of the short answer in the first line; empty if there is none."""
         return (self.short_at, self.short_at + len(self.short)) if self.short and self.short_at >= 0 else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What words alone find, before the passages are read by meaning; what is found then takes its place."""
+    """The answer by words alone, until the reading model has read the passages."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFound:
-    """Where the answer will be taken from.
-
-    The answer in it is whole but for the words of a model: route, why, citations,
-    passages, conflicts and books stand. Without a model it is the answer itself.
-    """
+    """The answer by rule, complete except for a model's wording; without a model it is final."""
 
     answer: Answer
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """Thinking of a model, as it arrives; it is no part of the answer."""
+    """A model's thinking as it arrives; not part of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """Words of the answer, checked, as they arrive: put together they are the answer's text."""
+    """A part of the answer's text, already checked, as it arrives."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The last event: the whole answer."""
+    """The last event: the complete answer."""
 
     answer: Answer
 

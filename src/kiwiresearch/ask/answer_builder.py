@@ -12,8 +12,8 @@ from kiwiresearch.ask.conversation import ResolvedQuestion
 from kiwiresearch.ask.danger import Danger, verbatim_notice, widen_quote
 from kiwiresearch.ask.notices import introductions_only, newer_book, page_hidden, pages_hidden
 from kiwiresearch.ask.question import AnswerKind, Question
-from kiwiresearch.ask.retrieval import RetrievedEvidence
-from kiwiresearch.ask.score import ScoredUnit
+from kiwiresearch.ask.refusal import reason_to_refuse
+from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.conflicts.compare import compare
@@ -26,21 +26,22 @@ from kiwiresearch.search.rank import QUALIFIER
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenName, HiddenPages
+from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenName
 
 MAX_COMPARED = 12
-"""So many of the best sentences are compared with the ones that are shown."""
+"""How many of the best sentences are compared with the ones that are shown."""
 
 MAX_CONFLICTS = 3
 MIN_STRENGTH = 0.6
-"""Less sure ones are of two things more often than not, where sentences and no claims are compared."""
+"""Weaker contradictions are usually about two different things, since bare sentences and not claims are compared."""
 
 
 def disagreements(
     shown: Sequence[ScoredUnit], others: Sequence[ScoredUnit], language: str
 ) -> tuple[AnswerConflict, ...]:
     """Contradictions of what is shown with the next best sentences about the same thing; the clearest first."""
-    units = list({one.place: one for one in (*shown, *others[:MAX_COMPARED]) if _is_prose(one)}.values())
+    prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.read.units[one.unit].kind == "sentence")
+    units = list({one.place: one for one in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.read.page.title, language)) for unit in units]
     places = {one.place for one in shown}
     found: list[tuple[Disagreement, ScoredUnit, ScoredUnit]] = []
@@ -58,32 +59,23 @@ def disagreements(
 
 def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
     """Whether both are about one thing: 'Einstein' and 'Albert Einstein', but not 'Einstein and his wife'."""
-    if _are_namesakes(one.read.page.title, other.read.page.title):
-        return False
+    names = one.read.page.title, other.read.page.title
+    if names[0] != names[1] and QUALIFIER.sub("", names[0]) == QUALIFIER.sub("", names[1]):
+        return False  # namesakes: 'Bach' and 'Bach (painter)'
     subjects = _subject(one, language), _subject(other, language)
     if not all(subjects) or subjects[0] == subjects[1]:
         return all(subjects)
-    titles = [frozenset(fold(side.read.page.title).split()) for side in (one, other)]
+    titles = [frozenset(fold(name).split()) for name in names]
     return titles[0] == titles[1] and subjects[0] <= titles[0] and subjects[1] <= titles[0]
 
 
-def _are_namesakes(one: str, other: str) -> bool:
-    """Two titles that differ only in what tells them apart: 'Bach' and 'Bach (painter)'."""
-    return one != other and QUALIFIER.sub("", one) == QUALIFIER.sub("", other)
-
-
-def _is_prose(one: ScoredUnit) -> bool:
-    return one.read.units[one.unit].kind == "sentence"
-
-
 def _subject(unit: ScoredUnit, language: str) -> frozenset[str]:
-    """What a sentence is about by its own words; nothing where it makes no claim."""
+    """The words for what a sentence is about; empty if it makes no claim."""
     claims = claims_of(page_of_text(unit.text, unit.read.page.title, language))
-    silent = language_words(language).stop_words
     if not claims:
         return frozenset()
-    told = frozenset(word for word in fold(claims[0].subject).split() if word not in silent)
-    return told or frozenset(fold(unit.read.page.title).split())  # a pronoun stands for what the page is about
+    words = frozenset(fold(claims[0].subject).split()) - language_words(language).stop_words
+    return words or frozenset(fold(unit.read.page.title).split())  # a pronoun means what the page is about
 
 
 def _conflict(found: Disagreement, one: ScoredUnit, other: ScoredUnit) -> AnswerConflict:
@@ -103,59 +95,54 @@ def _key(one: ScoredUnit) -> str:
 
 
 MIN_FOR_SHORT = 0.55
-"""By words alone, a short answer is marked only where the sentence around it is right often enough."""
-LONGEST_SHORT = 100
+"""Without the reading model, a short answer is marked only if the confidence is at least this."""
+MAX_SHORT_CHARS = 100
 SHORT_ANSWER_KINDS: frozenset[AnswerKind] = frozenset({"person", "date", "place", "number", "choice"})
-"""Kinds of questions that a few words answer; of others, words are marked only where the model prefers them to none."""
-SAFE = 0.5
-"""How sure an answer must be where a wrong one can hurt."""
-UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
+"""Questions that a few words answer; for others, words are marked only if the reading model prefers them to none."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerBuilder:
     """Builds an answer from its evidence."""
 
-    desk: AskContext
+    context: AskContext
     typed: str
     resolved: ResolvedQuestion
     asked: Question
     evidence: RetrievedEvidence
     passages: tuple[Passage, ...]
     danger: Danger | None
-    wish: AskOptions
+    options: AskOptions
     hidden_page: HiddenName | None = None
-    """The page that the question names, where it is hidden."""
+    """The page that the question names, if it is hidden."""
 
     @property
     def is_answered(self) -> bool:
-        """Whether the evidence is shown as an answer; where it can hurt, only if it is more likely right than not."""
-        evidence = self.evidence
-        is_safe = self.danger is None or evidence.strength.answer_confidence >= SAFE
-        return evidence.route != "none" and bool(evidence.units) and is_safe
+        return not reason_to_refuse(self.evidence, self.danger)
 
     def build(self) -> Answer:
         evidence = self.evidence
-        books: dict[str, Book] = {book.book.id: book.book for book in self.desk.books}
-        refused = Answer(
+        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
+        refusal = reason_to_refuse(evidence, self.danger)
+        frame = Answer(
             self.typed,
             self.asked.text,
-            evidence.route if self.is_answered else "none",
-            " ".join(filter(None, (self.resolved.why, evidence.why if self.is_answered else self._why_not()))),
+            "none" if refusal else evidence.route,
+            " ".join(filter(None, (self.resolved.why, refusal or evidence.why))),
             grounded=False,
             passages=self.passages,
             pages=evidence.pages,
             sure=evidence.strength.answer_confidence,
             notices=tuple(self._notices(books)),
-            mode=self.wish.mode,
+            mode=self.options.mode,
             reader=self._reader(),
             subject=self._subject(),
             senses=self._senses(),
             present=self._present(books),
         )
-        if not self.is_answered:
+        if refusal:
             closest = [self._cited(one, books) for one in answer_units(evidence.units)]
-            return replace(refused, closest=self._numbered(_without_overlaps(closest)))
+            return replace(frame, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
         if evidence.senses:  # one page is about one of them
             chosen = tuple(one for one in chosen if one.read.page.ref == chosen[0].read.page.ref)
@@ -163,7 +150,7 @@ class AnswerBuilder:
         lines = tuple(AnswerSentence(one.citation.quote.text, (one.key,)) for one in citations)
         at, short = self._short(chosen[0], lines[0].text)
         return replace(
-            refused,
+            frame,
             grounded=True,
             text="\n".join(line.text for line in lines),
             short=short,
@@ -178,48 +165,49 @@ class AnswerBuilder:
         )
 
     def _reader(self) -> str:
-        """The id of the reading model that the answer rests on; empty if none was used."""
+        """The id of the reading model that chose the sentences; empty if none was used."""
         is_read = any("relevance" in one.parts for one in self.evidence.units[:1])
-        return self.desk.reader.id if self.desk.reader and is_read else ""
-
-    def _why_not(self) -> str:
-        return self.evidence.why if self.evidence.route == "none" else UNSAFE
+        return self.context.reader.id if self.context.reader and is_read else ""
 
     def _senses(self) -> tuple[Sense, ...]:
-        """What else the name may mean, where the answer is about one of several."""
+        """What else the name may mean, if the answer is about one of several senses."""
         senses, units = self.evidence.senses, self.evidence.units
         shown = units[0].read.page.ref if units and self.is_answered else None
         others = tuple(one for one in senses if one.ref != shown)
         return others if len(senses) > 1 else ()
 
     def _present(self, books: Mapping[str, Book]) -> AnswerBook | None:
-        """The book that a question about the present is answered from, where it has a date."""
+        """The book that a question about the present is answered from, if it has a date."""
         if not self.asked.asks_about_present or not self.evidence.units:
             return None
         book = books[self.evidence.units[0].read.page.ref.book]
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
-        """What the question is about: the page it names, else what it says by itself, else where it led."""
+        """What the question is about: the page it names, else its own subject, else the best page."""
         best = self.evidence.units[0].read.page.title if self.evidence.units else ""
         return best if self.evidence.is_named else self.resolved.subject or best
 
     def offered(self) -> tuple[AnswerCitation, ...]:
-        """What a model may cite, before it has said a word."""
-        books: dict[str, Book] = {book.book.id: book.book for book in self.desk.books}
+        """What a model may cite: each passage by its best sentence."""
+        books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
         found = []
         for passage in self.passages:
-            best = next(one for one in self.evidence.units if _is_in(one, passage))
+            best = next(
+                one
+                for one in self.evidence.units
+                if one.read.page.ref == passage.ref and passage.start <= one.read.units[one.unit].start < passage.end
+            )
             found.append(replace(self._cited(best, books), key=passage.key))
         return self._numbered(found)
 
     def _numbered(self, found: Iterable[AnswerCitation]) -> tuple[AnswerCitation, ...]:
-        """Each once, with its number."""
+        """The citations without duplicates, numbered."""
         once = {cited.key: cited for cited in found}
         return tuple(replace(cited, number=number) for number, cited in enumerate(once.values(), start=1))
 
     def _short(self, best: ScoredUnit, line: str) -> tuple[int, str]:
-        """The short answer and its place in the line; none where the sentence may be about something else."""
+        """The place of the short answer in the line, and the answer; -1 and empty if there is none to mark."""
         if self.evidence.part_count or line != best.text:
             return -1, ""
         if "relevance" in best.parts:
@@ -230,19 +218,19 @@ class AnswerBuilder:
         return (found.start, line[found.start : found.end]) if found else (-1, "")
 
     def _short_by_reader(self, best: ScoredUnit, line: str) -> tuple[int, str]:
-        """The words that the reading model marks, where they can be the whole answer."""
+        """The words that the reading model marks, if they can be the complete answer."""
         if self.asked.kind == "yes_no" or (
             self.asked.kind not in SHORT_ANSWER_KINDS and best.parts["answer's words"] <= 0
         ):
             return -1, ""
         start, end = best.answer_span or (-1, -1)
         is_label = "\t" in line and start <= line.index("\t")
-        if is_label or not 0 < end - start <= LONGEST_SHORT or not can_be_answer(line[start:end], self.asked):
+        if is_label or not 0 < end - start <= MAX_SHORT_CHARS or not can_be_answer(line[start:end], self.asked):
             return -1, ""
         return start, line[start:end]
 
     def _cited(self, one: ScoredUnit, books: Mapping[str, Book]) -> AnswerCitation:
-        """The citation of a unit; a number that can hurt is never quoted without what it depends on."""
+        """The citation of a unit; a dangerous number is never quoted without what it depends on."""
         page = one.read.page
         unit = one.read.units[one.unit]
         start, end = unit.start, unit.end
@@ -261,7 +249,7 @@ class AnswerBuilder:
         )
 
     def _newer(self, books: Mapping[str, Book]) -> list[str]:
-        """Newer books among those asked that have the page which answers."""
+        """Notices of newer books that have the page which answers."""
         shown = self.evidence.units[0].read.page
         same = [one for one in self.evidence.pages if one.ref == shown.ref or one.title == shown.title]
         refs = [ref for one in same for ref in (one.ref, *one.copies)]
@@ -273,28 +261,24 @@ class AnswerBuilder:
         found += self._newer(books) if self.is_answered else []
         if not self.is_answered:
             found += [introductions_only(book.title or book.name) for book in books.values() if book.lead_only]
-        hidden = self._hidden()
+        max_pages = self.context.settings.top_pages
+        hidden = sum((hidden_for(book, self.asked.query, max_pages) for book in self.context.books), NONE_HIDDEN)
         if self.hidden_page:
             found.append(page_hidden(self.hidden_page))
         if hidden.pages and (not self.hidden_page or hidden.pages > 1):
             found.append(pages_hidden(hidden))
         return found
 
-    def _hidden(self) -> HiddenPages:
-        """The pages that the policy of this desk keeps from the question."""
-        most = self.desk.settings.top_pages
-        return sum((hidden_for(book, self.asked.query, most) for book in self.desk.books), NONE_HIDDEN)
-
 
 def _without_overlaps(found: Sequence[AnswerCitation]) -> list[AnswerCitation]:
-    """Without quotes that stand within another one, or share words with one before: a dose is not told twice."""
+    """Without quotes that are inside another one, or overlap an earlier one: a dose is not given twice."""
     by_size = sorted(found, key=lambda one: one.citation.quote.start - one.citation.quote.end)
-    whole = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
-    kept: list[AnswerCitation] = []
+    outermost = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
+    chosen: list[AnswerCitation] = []
     for one in found:
-        if one in whole and not any(_share_words(one, other) for other in kept):
-            kept.append(one)
-    return kept
+        if one in outermost and not any(_overlap(one, other) for other in chosen):
+            chosen.append(one)
+    return chosen
 
 
 def _is_within(one: AnswerCitation, other: AnswerCitation) -> bool:
@@ -302,11 +286,6 @@ def _is_within(one: AnswerCitation, other: AnswerCitation) -> bool:
     return small.ref == large.ref and large.start <= small.start and small.end <= large.end
 
 
-def _share_words(one: AnswerCitation, other: AnswerCitation) -> bool:
+def _overlap(one: AnswerCitation, other: AnswerCitation) -> bool:
     a, b = one.citation.quote, other.citation.quote
     return a.ref == b.ref and a.start < b.end and b.start < a.end
-
-
-def _is_in(one: ScoredUnit, passage: Passage) -> bool:
-    page, unit = one.read.page, one.read.units[one.unit]
-    return page.ref == passage.ref and passage.start <= unit.start < passage.end

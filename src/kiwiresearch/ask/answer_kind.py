@@ -1,14 +1,13 @@
-"""Whether a text holds the kind of answer a question asks for, and which of its words are the answer."""
+"""Whether a text has the kind of answer a question asks for, and which of its words are the answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from kiwiresearch.ask.question import Question, kind_patterns, question_words
+from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.claims.mentions import names_in, without_initial_stops
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.quantities import quantities_in
@@ -18,37 +17,34 @@ from kiwiresearch.text.words import fold, occurrences, plain_lower
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"
 )
-"""Capitals that do not begin the text or a sentence."""
+"""Capitalised words, except at the start of the text or of a sentence."""
 
 NEUTRAL = 0.5
 
 
 @cache
 def pattern_of(language: str, name: str) -> re.Pattern[str]:
-    """A pattern of a language's table; one that matches nothing where the table lacks it."""
-    return re.compile(kind_patterns(language).get(name, r"(?!)"))
+    """A pattern from a language's table; if the table lacks it, one that never matches."""
+    return re.compile(question_words(language).patterns.get(name, r"(?!)"))
 
 
 def kind_match(text: str, question: Question) -> float:
-    """1 if the text has what this kind of question wants, 0 if it does not, 0.5 where nothing special is wanted."""
-    kind, language = question.kind, question.language
-    if kind == "date":
-        return (
-            1.0
-            if pattern_of(language, "year").search(text)
-            else 0.7
-            if pattern_of(language, "month").search(text)
-            else 0.0
-        )
-    if kind == "number":
-        return 1.0 if pattern_of(language, "number").search(text) else 0.0
-    if kind == "person":
-        return 1.0 if has_new_name(text, question) else 0.0
-    if kind == "place":
-        return 1.0 if pattern_of(language, "place").search(text) else 0.4 if has_new_name(text, question) else 0.0
-    if kind == "reason":
-        return 1.0 if pattern_of(language, "reason").search(text) else 0.0
-    return NEUTRAL
+    """1 if the text has what this kind of question wants, 0 if it does not, 0.5 if nothing special is wanted."""
+
+    def has(name: str) -> bool:
+        return pattern_of(question.language, name).search(text) is not None
+
+    match question.kind:
+        case "date":
+            return 1.0 if has("year") else 0.7 if has("month") else 0.0
+        case "number" | "reason" as kind:
+            return float(has(kind))
+        case "person":
+            return float(has_new_name(text, question))
+        case "place":
+            return 1.0 if has("place") else 0.4 if has_new_name(text, question) else 0.0
+        case _:
+            return NEUTRAL
 
 
 def is_not_the_most(text: str, question: Question) -> bool:
@@ -59,14 +55,14 @@ def is_not_the_most(text: str, question: Question) -> bool:
     patterns = _superlative_in(question.text, question.language)
     if patterns is None:
         return False
-    told = plain_lower(text)
-    ranked = patterns[0].findall(told)
-    return bool(ranked) and len(ranked) == len(patterns[1].findall(told))
+    lowered = plain_lower(text)
+    ranked = patterns[0].findall(lowered)
+    return bool(ranked) and len(ranked) == len(patterns[1].findall(lowered))
 
 
 @lru_cache(maxsize=64)
 def _superlative_in(asked: str, language: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """What matches the superlative of a question with a rank before it, and without; None where there is none."""
+    """Patterns for the superlative of a question after a rank, and for it alone; None if it has none."""
     rank, superlative, several = (pattern_of(language, name) for name in ("rank", "superlative", "several"))
     asked = plain_lower(asked)
     found = superlative.search(asked)
@@ -77,12 +73,12 @@ def _superlative_in(asked: str, language: str) -> tuple[re.Pattern[str], re.Patt
 
 
 def gives_reason(text: str, language: str) -> bool:
-    """Whether words of a text say that it gives a reason: 'because', 'cause of death'."""
+    """Whether a text has words that introduce a reason: 'because', 'cause of death'."""
     return pattern_of(language, "reason").search(text.lower()) is not None
 
 
 def can_be_answer(words: str, question: Question) -> bool:
-    """Whether a few words can be the whole answer: a date to 'when', a figure to 'how many', a name to 'who'."""
+    """Whether a few words can be the complete answer: a date to 'when', a number to 'how many', a name to 'who'."""
     if question.kind in ("date", "number"):
         return kind_match(words, question) > 0
     if question.kind in ("person", "place"):
@@ -91,13 +87,13 @@ def can_be_answer(words: str, question: Question) -> bool:
 
 
 def has_new_name(text: str, question: Question) -> bool:
-    """Whether there is a name in it that the question does not have."""
+    """Whether the text has a name that is not in the question."""
     asked = set(question.query.words)
     return any(not set(fold(found[0]).split()) <= asked for found in NAME.finditer(text))
 
 
 FAR = 1_000
-LONGEST_VALUE = 120
+MAX_VALUE_CHARS = 120
 
 
 class AnswerSpan(NamedTuple):
@@ -108,7 +104,7 @@ class AnswerSpan(NamedTuple):
 
 
 def short_answer(text: str, question: Question, *, is_box: bool = False) -> AnswerSpan | None:
-    """Where the answer stands in a sentence or row; None where no rule is sure."""
+    """Where the answer is in a sentence or row; None if no rule is certain."""
     if is_box:
         return _value(text, question)
     if question.kind == "date":
@@ -121,9 +117,8 @@ def short_answer(text: str, question: Question, *, is_box: bool = False) -> Answ
 
 
 def _value(text: str, question: Question) -> AnswerSpan | None:
-    """What stands behind the label of a row of a box: its first line that is of the kind asked for."""
-    tab = text.find("\t")
-    start = tab + 1
+    """The first line after the label of an infobox row that is of the kind asked for."""
+    start = text.find("\t") + 1
     while 0 < start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
@@ -131,17 +126,16 @@ def _value(text: str, question: Question) -> AnswerSpan | None:
         if words.strip() and _fits(words, question):
             first = start + len(words) - len(words.lstrip())
             last = first + len(words.strip())
-            return AnswerSpan(first, last) if last - first <= LONGEST_VALUE else None
+            return AnswerSpan(first, last) if last - first <= MAX_VALUE_CHARS else None
         start = end + 1
     return None
 
 
 def _fits(words: str, question: Question) -> bool:
-    """Whether a line of a box can be the answer: a date to 'when', something else to 'where' and 'who'."""
-    is_dated = bool(dates_in(words, question.language))
-    if question.kind == "date":
-        return is_dated
-    return not is_dated if question.kind in ("place", "person") else True
+    """Whether a line of an infobox can be the answer: a date to 'when', something else to 'where' and 'who'."""
+    if question.kind not in ("date", "place", "person"):
+        return True
+    return bool(dates_in(words, question.language)) == (question.kind == "date")
 
 
 def _date(text: str, question: Question) -> AnswerSpan | None:
@@ -154,9 +148,9 @@ def _date(text: str, question: Question) -> AnswerSpan | None:
     words = text[best.start : best.end]
     ends = question_words(question.language).ends
     for dash in (" – ", " - ", "–", " — "):
-        before, found, behind = words.partition(dash)
-        if found and before.strip() and behind.strip():
-            first, last = AnswerSpan(best.start, best.start + len(before)), AnswerSpan(best.end - len(behind), best.end)
+        before, found, after = words.partition(dash)
+        if found and before.strip() and after.strip():
+            first, last = AnswerSpan(best.start, best.start + len(before)), AnswerSpan(best.end - len(after), best.end)
             stems = {term.term.stem for term in question.terms}
             if stems & ends["first"]:
                 return first
@@ -176,10 +170,11 @@ def _number(text: str, question: Question) -> AnswerSpan | None:
 
 
 def _name(text: str, question: Question) -> AnswerSpan | None:
-    """A name that the question does not have: behind 'by', at the beginning, or the only one."""
+    """A name that is not in the question: after 'by' or 'in', at the start, or the only one."""
     if without_initial_stops(text) != text:
-        return None  # offsets would be others
+        return None  # offsets would not be those of the text
     asked = set(question.query.words)
+    known = question_words(question.language)
     dates = [(found.start, found.end) for found in dates_in(text, question.language)]
     names = names_in(text, question.language, dates=dates)
     spans = [
@@ -187,23 +182,22 @@ def _name(text: str, question: Question) -> AnswerSpan | None:
     ]
     spans = [
         span
-        for span in _joined(text, spans, question_words(question.language).joiners)
+        for span in _joined(text, spans, known.joiners)
         if not set(fold(text[span.start : span.end]).split()) <= asked
     ]
-    known = question_words(question.language)
-    before = known.agents if question.kind == "person" else known.places
-    led = [span for span in spans if _word_before(text, span) in before]
-    if question.kind == "person" and spans and len(led) != 1 and _names_the_doer(text, spans[0], question):
+    prepositions = known.agents if question.kind == "person" else known.places
+    introduced = [span for span in spans if (plain_lower(text[: span.start]).split() or [""])[-1] in prepositions]
+    if question.kind == "person" and spans and len(introduced) != 1 and _is_agent(text, spans[0], question):
         return spans[0]
-    if len(led) == 1:
-        return led[0]
+    if len(introduced) == 1:
+        return introduced[0]
     if len(spans) == 1:
         return spans[0]
-    return _nearest(text, led, question) if question.kind == "place" else None
+    return _nearest(text, introduced, question) if question.kind == "place" else None
 
 
-def _names_the_doer(text: str, span: AnswerSpan, question: Question) -> bool:
-    """Whether a sentence begins with a name, and goes on with a word of the question: 'Dido founded Carthage'."""
+def _is_agent(text: str, span: AnswerSpan, question: Question) -> bool:
+    """Whether a sentence starts with a name, followed by a word of the question: 'Dido founded Carthage'."""
     if span.start != 0:
         return False
     stem_of = stemmer(question.language)
@@ -212,12 +206,8 @@ def _names_the_doer(text: str, span: AnswerSpan, question: Question) -> bool:
     return any(stem_of(word.strip(",.;")) in asked for word in following)
 
 
-def _word_before(text: str, span: AnswerSpan) -> str:
-    return (plain_lower(text[: span.start]).split() or [""])[-1]
-
-
 def _joined(text: str, spans: Sequence[AnswerSpan], joiners: frozenset[str]) -> list[AnswerSpan]:
-    """'William' and 'Orange' are one name where only 'of' stands between them."""
+    """The spans with those joined that have only a word such as 'of' between them: 'William of Orange'."""
     found: list[AnswerSpan] = []
     for span in spans:
         if found and text[found[-1].end : span.start].strip() in joiners:
@@ -228,24 +218,26 @@ def _joined(text: str, spans: Sequence[AnswerSpan], joiners: frozenset[str]) -> 
 
 
 def _nearest(text: str, spans: Sequence[AnswerSpan], question: Question) -> AnswerSpan | None:
-    """The one that stands nearest to the question's own words; a tie is left alone."""
+    """The span closest to the question's own words; None in a tie."""
     if len(spans) <= 1:
         return spans[0] if spans else None
     stem_of = stemmer(question.language)
-    levelled = plain_lower(text)
+    lowered = plain_lower(text)
     places = [
         (place, place + len(word))
         for term in question.terms
         if not term.is_asking
         for word in (term.term.word, *term.related)
-        for place in occurrences(levelled, word, stem_of)
+        for place in occurrences(lowered, word, stem_of)
     ]
     if not places:
         return None
-    far = sorted((min(_distance(span, *place) for place in places), span) for span in spans)
-    return far[0][1] if all(one[0] != two[0] for one, two in pairwise(far[:2])) else None
+    (nearest, best), (second, _) = sorted((min(_distance(span, *place) for place in places), span) for span in spans)[
+        :2
+    ]
+    return best if nearest != second else None
 
 
 def _distance(span: AnswerSpan, start: int, end: int) -> int:
-    """The characters between a word and a span; a word in it tells nothing."""
+    """The characters between a word and a span; a word inside the span is no evidence."""
     return span.start - end if end <= span.start else start - span.end if start >= span.end else FAR

@@ -1,4 +1,4 @@
-"""An answer worded by a model: its prompt, its tool for more pages, and the check of every sentence."""
+"""An answer worded by a model: its prompt, its tool to read more pages, and the check of every sentence."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from kiwiresearch.ask.notices import (
     model_rekeyed,
     model_silent,
 )
+from kiwiresearch.ask.refusal import general_answer
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
 from kiwiresearch.evidence import citation_words
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from kiwiresearch.reader.reader import Reader
 
 DEFAULT_CONTEXT_TOKENS = 4_096
-"""What a model reads that does not tell."""
+"""The context of a model that does not report its own."""
 
 PER_FENCE = 32
 """Tokens of the fence around a passage, and of its key in the list of keys."""
@@ -55,7 +56,7 @@ PER_FENCE = 32
 
 @dataclass(frozen=True, slots=True)
 class ModelPrompt:
-    """The first messages, the passages in them, and how many tokens are left for more."""
+    """The first messages, the passages in them, and how many tokens are left for more passages."""
 
     messages: tuple[Message, ...]
     options: Options
@@ -64,7 +65,10 @@ class ModelPrompt:
 
 
 def build_prompt(model: Model, found: Answer, settings: AskSettings, *, reserve: int = 0) -> ModelPrompt:
-    """The best passages that fit; PromptTooLong where not even the first does. `reserve` is kept free for tools."""
+    """A prompt with the best passages that fit; PromptTooLong if not even the first does.
+
+    `reserve` is how many tokens are left free for tools.
+    """
     context = model.context_tokens() or DEFAULT_CONTEXT_TOKENS
     max_tokens = max(min(settings.max_new_tokens, context // 3), 1)
     around = estimate_prompt(message.text for message in _messages(found, ()))
@@ -94,24 +98,20 @@ def _messages(found: Answer, passages: Sequence[Passage]) -> tuple[Message, ...]
 
 
 def passages_that_fit(passages: Sequence[Passage], room: int, books: Sequence[AnswerBook]) -> tuple[Passage, ...]:
-    """As many as fit into so many tokens; the first ones are the best."""
-    kept: list[Passage] = []
+    """The first passages, as many as fit into `room` tokens."""
+    chosen: list[Passage] = []
     for passage, data in zip(passages, passage_data(passages, books), strict=True):
         room -= estimate_tokens(data.text) + PER_FENCE
         if room < 0:
             break
-        kept.append(passage)
-    return tuple(kept)
+        chosen.append(passage)
+    return tuple(chosen)
 
 
 def passage_data(passages: Sequence[Passage], books: Sequence[AnswerBook]) -> tuple[PromptData, ...]:
-    """Each passage by its key, below a line that says where it stands."""
+    """Each passage under its key, after a line that says where it is from."""
     dates = {book.id: book.date for book in books}
     return tuple(PromptData(one.key, f"{_location(one, dates)}\n{one.text}") for one in passages)
-
-
-def fenced_passages(passages: Sequence[Passage], books: Sequence[AnswerBook]) -> str:
-    return "\n".join(fenced(*data) for data in passage_data(passages, books))
 
 
 def _location(passage: Passage, dates: Mapping[str, str]) -> str:
@@ -121,11 +121,11 @@ def _location(passage: Passage, dates: Mapping[str, str]) -> str:
 
 
 Fetch = Callable[[str], tuple[Passage, ...]]
-"""The passages of the page at a path of the shelf, best first; none where there is no such page."""
+"""Returns the best passages of the page at a path; none if there is no such page."""
 
 TOOL_NAME = "fetch_article"
 MAX_FETCHES = 2
-LONGEST_PATH = 300
+MAX_PATH_CHARS = 300
 TOOL = Tool(
     TOOL_NAME,
     "Reads more of one page of the reader's books. Use it only if the passages do not suffice.",
@@ -144,14 +144,14 @@ NO_MORE_PAGES = "No more pages can be read. Answer now, from the passages you ha
 
 @dataclass(frozen=True, slots=True)
 class FetchedPages:
-    """What the calls of one reply gave: the turns to go on with, and passages that are new."""
+    """The results of a reply's tool calls: the turns to continue with, and passages that are new."""
 
     messages: tuple[Message, ...]
     passages: tuple[Passage, ...]
 
 
 class PageFetcher:
-    """Reads pages for a model, few of them and only as much as it can take in."""
+    """Reads a few pages for a model, no more than fits into its context."""
 
     def __init__(self, fetch: Fetch | None, books: Sequence[AnswerBook], room: int) -> None:
         self._fetch = fetch
@@ -164,7 +164,7 @@ class PageFetcher:
         return self._left > 0
 
     def answer_calls(self, reply: Reply, known: Sequence[str]) -> FetchedPages:
-        """The reply with its calls, and an answer to each; passages with `known` keys are not shown again."""
+        """The reply with its tool calls, and a result for each; passages with `known` keys are not repeated."""
         turns = [Message("assistant", reply.text, reply.calls)]
         new: list[Passage] = []
         for call in reply.calls:
@@ -192,7 +192,7 @@ class PageFetcher:
         new = passages_that_fit([one for one in found if one.key not in known], self._room, self._books)
         if not new:
             return "There is nothing more on this page, or no room for it. Answer from the passages you have.", ()
-        return fenced_passages(new, self._books), new
+        return "\n".join(fenced(*data) for data in passage_data(new, self._books)), new
 
 
 def _path_in(arguments: str) -> str:
@@ -200,7 +200,7 @@ def _path_in(arguments: str) -> str:
         path = json.loads(arguments)["path"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return path.strip()[:LONGEST_PATH] if isinstance(path, str) else ""
+    return path.strip()[:MAX_PATH_CHARS] if isinstance(path, str) else ""
 
 
 ReplyEvents = Iterator[Thought | AnswerText]
@@ -219,24 +219,24 @@ def answer_by_model(
 ) -> Iterator[Thought | AnswerText | Done]:
     """The answer by rule in the words of a model, each sentence checked before it is shown.
 
-    A model that fails leaves the answer by rule with a notice; with `strict` one that cannot be
-    reached is told as such, as long as nothing has been shown. `dangerous` withholds general words.
+    If the model fails, the answer by rule is given with a notice; with `strict`, an unreachable model raises its
+    error, unless something has been shown already. `dangerous` withholds the model's general words.
     """
     draft = Draft(found, quote_of, reader, withhold_general=dangerous)
-    talk = ModelSession(model, found, fetch, settings, draft)
+    session = ModelSession(model, found, fetch, settings, draft)
     trouble = ""
     try:
         name = model.name
-        yield from talk.events()
+        yield from session.events()
     except ModelError as problem:
         if strict and isinstance(problem, ModelUnreachable) and not draft.text:
             raise
         trouble = printable(problem.message).rstrip(".")
         name = model_name(model) if draft.text else ""
-        talk.give_up()
+        list(draft.end(is_whole=False))  # the unfinished sentence is not shown
     if not draft.lines and not found.grounded and not trouble and not draft.is_general:
-        yield from map(AnswerText, draft.general(talk.reply_text))
-    answer = _finished(found, draft, talk, name, trouble)
+        yield from map(AnswerText, draft.general(session.reply_text))
+    answer = _finished(found, draft, session, name, trouble)
     if not draft.text and answer.text:
         yield AnswerText(answer.text)
     yield Done(answer)
@@ -251,7 +251,7 @@ def model_name(model: Model) -> str:
 
 @dataclass(slots=True)
 class ModelSession:
-    """One conversation with a model, of as many turns as it fetches pages, and one more."""
+    """One conversation with a model: a turn for each time it reads more pages, and one more."""
 
     model: Model
     found: Answer
@@ -259,7 +259,7 @@ class ModelSession:
     settings: AskSettings
     draft: Draft
     reply_text: str = ""
-    """All that the model answered."""
+    """The text of all its replies."""
     finish: Finish = "stop"
 
     def events(self) -> ReplyEvents:
@@ -280,12 +280,8 @@ class ModelSession:
             self.draft.add_passages(fetched.passages)
             messages = (*messages, *fetched.messages)
 
-    def give_up(self) -> None:
-        """What was under way when the model failed is not shown."""
-        list(self.draft.end(is_whole=False))
-
     def _turn(self, messages: tuple[Message, ...], options: Options) -> Generator[Thought | AnswerText, None, Reply]:
-        """One reply as it comes; one that is empty is asked for once more, as a whole."""
+        """One reply as it arrives; an empty one is requested once more, in one piece."""
         reply = Reply("")
         for piece in self.model.pieces(messages, options):
             if isinstance(piece, Reply):
@@ -305,14 +301,14 @@ class ModelSession:
             yield Thought(piece.text)
 
 
-def _finished(found: Answer, draft: Draft, talk: ModelSession, name: str, trouble: str) -> Answer:
-    notices = [*found.notices, *_notices(found, draft, talk, trouble)]
+def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, trouble: str) -> Answer:
+    notices = [*found.notices, *_notices(found, draft, session, trouble)]
     answer = replace(found, notices=tuple(dict.fromkeys(notices)), dropped=tuple(draft.dropped))
     if not draft.lines:
         return answer
     answer = replace(answer, text=draft.text, lines=tuple(draft.lines), model=name)
     if draft.is_general:
-        return replace(answer, grounded=False, short="", citations=(), sure=0.0)
+        return general_answer(answer)
     citations = draft.citations()
     of_conflicts = {key for one in found.conflicts for key in (one.a_key, one.b_key)} - {one.key for one in citations}
     shown = {passage.key for passage in found.passages}
@@ -326,19 +322,19 @@ def _finished(found: Answer, draft: Draft, talk: ModelSession, name: str, troubl
     )
 
 
-def _notices(found: Answer, draft: Draft, talk: ModelSession, trouble: str) -> Iterator[str]:
-    """What a reader should know about the part of the model in this answer."""
+def _notices(found: Answer, draft: Draft, session: ModelSession, trouble: str) -> Iterator[str]:
+    """What a reader should know about the model's part in this answer."""
     if trouble and draft.lines:
-        yield model_broke_off(talk.model, trouble)
+        yield model_broke_off(session.model, trouble)
     elif trouble:
-        yield model_failed(talk.model, trouble)
+        yield model_failed(session.model, trouble)
     elif draft.is_general and not draft.lines and draft.dropped:
         yield WITHHELD
-    elif not draft.lines and not talk.reply_text:
-        yield model_silent(talk.model)
+    elif not draft.lines and not session.reply_text:
+        yield model_silent(session.model)
     elif not draft.lines and found.grounded:
         yield UNSUPPORTED
-    if draft.lines and not trouble and talk.finish != "stop":
-        yield CUT_OFF if talk.finish == "length" else REPEATED
+    if draft.lines and not trouble and session.finish != "stop":
+        yield CUT_OFF if session.finish == "length" else REPEATED
     if draft.rekeyed:
         yield model_rekeyed(draft.rekeyed)

@@ -1,4 +1,4 @@
-"""Two things compared by a figure that both pages give, or by the years of two lives."""
+"""Compares two things by a figure that both their pages give, or by the years of two lives."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kiwiresearch.text.words import fold, plain_lower
 
 WORD = re.compile(r"[^\W\d_]+")
 MAX_OTHER_WORDS = 2
-"""A label with more words beside those of the measure is of something else: 'Basin area of all tributaries'."""
+"""A label with more words than this in addition to the measure is of something else: 'Basin area of tributaries'."""
 
 CLOSE = 0.01
-"""Two values that differ by no more than this share are as good as equal."""
+"""Values that differ by no more than this share count as equal."""
 
 
 class BoxFigure(NamedTuple):
@@ -33,7 +33,7 @@ class BoxFigure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOutcome:
-    """The rows that decide, and which of the two things it is: 0 or 1."""
+    """The rows that decide, and which of the two things wins: 0 or 1."""
 
     rows: tuple[int, int]
     winner: int
@@ -42,7 +42,7 @@ class ComparisonOutcome:
 def decide(
     pages: tuple[SegmentedPage, SegmentedPage], question: Question, compared: ComparedThings
 ) -> ComparisonOutcome | None:
-    """The first measure that both pages give decides; None where there is none, or the values are equal."""
+    """Decide by the first measure that both pages give; None if there is none, or the values are equal."""
     direction = question_words(question.language).directions.get(compared.word)
     if direction is None:
         return None
@@ -50,24 +50,23 @@ def decide(
         a, b = (_figure(page, measure, question.language) for page in pages)
         if a is None or b is None:
             continue
-        if abs(a.value - b.value) <= CLOSE * max(abs(a.value), abs(b.value)) and measure.unit != "date":
-            return None
-        if a.value == b.value:
+        leeway = 0.0 if measure.unit == "date" else CLOSE * max(abs(a.value), abs(b.value))
+        if abs(a.value - b.value) <= leeway:
             return None
         return ComparisonOutcome((a.unit, b.unit), int((a.value < b.value) == direction.most))
     return None
 
 
 def _measures(question: Question, compared: ComparedThings, direction: ComparisonDirection) -> Sequence[BoxMeasure]:
-    """What is compared: by the word that compares, or by a measure that the question names.
+    """The measures of the word that compares, or one that the question names.
 
-    Nothing where it asks for something else: 'Who became president first' does not ask who was born first.
+    None if it asks for something else: 'Who became president first' does not ask who was born first.
     """
     known = question_words(question.language)
     things = {word for thing in compared.things for word in fold(thing).split()}
-    silent = language_words(question.language).stop_words | {compared.word, compared.noun} | things
+    ignored = language_words(question.language).stop_words | {compared.word, compared.noun} | things
     stem_of = stemmer(question.language)
-    rest = {word for word in fold(question.text).split() if word not in silent}
+    rest = set(fold(question.text).split()) - ignored
     if direction.measure == "time":
         stems = set(map(stem_of, rest))
         if stems & known.ends["last"]:
@@ -81,7 +80,7 @@ def _measures(question: Question, compared: ComparedThings, direction: Compariso
 
 
 def _figure(page: SegmentedPage, measure: BoxMeasure, language: str) -> BoxFigure | None:
-    """The row whose label says the measure with the fewest other words; of several such, the first."""
+    """The row whose label has the measure and the fewest other words; if there are several, the first."""
     rows = sorted((others, number) for others, number in _labelled(page, measure))
     for _, number in rows:
         value = _value(page.text(page.units[number]).partition("\t")[2], measure, language)
@@ -101,7 +100,7 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
         return None
     dates = dates_in(life[0], language)
     if not dates or dates[0].when.earliest > dates[-1].when.latest:
-        return None  # 'c. 427 – c. 347 BC': the first was read as a year AD
+        return None  # 'c. 427 – c. 347 BC', of which the first was read as a year AD
     value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
     return BoxFigure(number, float(value))
 
@@ -120,5 +119,4 @@ def _labelled(page: SegmentedPage, measure: BoxMeasure) -> Iterator[tuple[int, i
 def _value(text: str, measure: BoxMeasure, language: str) -> float | None:
     if measure.unit == "date":
         return next((float(found.when.earliest) for found in dates_in(text, language)), None)
-    found: Sequence[float] = [one.low for one in quantities_in(text, language) if one.unit == measure.unit]
-    return found[0] if found else None
+    return next((one.low for one in quantities_in(text, language) if one.unit == measure.unit), None)

@@ -1,4 +1,4 @@
-"""What answers are made with: books, settings and models, and the passages chosen from their pages."""
+"""The books, settings and models that answers are made with, and the passages chosen from pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 3
 FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0
-"""A sentence with so much less than the best one is not shown beside it; scores are wider apart where it was read."""
+"""A sentence with this much less than the best one is not shown with it; the reading model spreads scores wider."""
 
 KIND_FEATURE, WRONG_KIND_FEATURE = "kind of answer", "not the kind"
 TOKENS_A_WORD = 1.33
@@ -35,12 +35,12 @@ CHARS_A_TOKEN = 4.0
 
 
 def rough_token_count(text: str) -> float:
-    """About how many tokens a model reads in a text; rather more than fewer."""
+    """About how many tokens a text has, rather too many than too few."""
     return max(len(text.split()) * TOKENS_A_WORD, len(text) / CHARS_A_TOKEN)
 
 
 def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple[ScoredUnit, ...]:
-    """The best unit, and others that are nearly as good; none twice, none in the same words."""
+    """The best unit and others that are nearly as good, without duplicates."""
     chosen: list[ScoredUnit] = []
     texts: set[str] = set()
     wants_kind = bool(units) and units[0].parts.get(KIND_FEATURE, 0.0) > 0
@@ -49,7 +49,7 @@ def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple
         if len(chosen) >= most or one.total < units[0].total - far:
             break
         if wants_kind and one.parts.get(WRONG_KIND_FEATURE, 0.0) >= 1:
-            continue  # the best one says when; that another does not is no answer
+            continue  # if the best one says when, one that does not is no help
         folded = " ".join(one.text.casefold().split())
         if folded not in texts:
             texts.add(folded)
@@ -58,13 +58,13 @@ def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple
 
 
 class Stretch(NamedTuple):
-    """Units of a page that stand together: from `first` to the one before `end`."""
+    """Consecutive units of a page: from `first` to the one before `end`."""
 
     read: SegmentedPage
     first: int
     end: int
     passage: int
-    """The passage that the best of them belongs to."""
+    """The passage of the best of them."""
 
     @property
     def start(self) -> int:
@@ -79,31 +79,30 @@ class Stretch(NamedTuple):
         return rough_token_count(self.read.page.text[self.start : self.stop])
 
     def as_passage(self) -> Passage:
-        """The stretch as a passage."""
         passage = self.read.passage(self.passage)
         return passage._replace(start=self.start, end=self.stop, text=self.read.page.text[self.start : self.stop])
 
 
 def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, most: int) -> tuple[Passage, ...]:
-    """What is shown beside an answer: the stretches around the best units."""
+    """The passages that are shown with an answer: the text around the best units."""
     return tuple(one.as_passage() for one in stretches_of(units, settings.context_tokens, most))
 
 
 def stretches_of(units: Sequence[ScoredUnit], tokens: float, most: int) -> list[Stretch]:
-    """The best units, best first, each with what stands around it, within a budget of tokens; none overlaps another.
+    """The best units, each with the text around it, within a budget of tokens and without overlaps.
 
-    A unit takes in its passage and the neighbours of that, as far as its share of the budget goes:
-    what a question asks for often stands a sentence further.
+    A unit is extended to its passage and beyond, as far as its share of the budget allows: what a question asks for
+    is often in the next sentence.
     """
     chosen: list[Stretch] = []
     room = float(tokens)
     for one in units:
         if len(chosen) >= most:
             break
-        same = [other for other in chosen if other.read.page.ref == one.read.page.ref]
-        if any(other.first <= one.unit < other.end for other in same):
+        same_page = [other for other in chosen if other.read.page.ref == one.read.page.ref]
+        if any(other.first <= one.unit < other.end for other in same_page):
             continue
-        stretch = _grow(one, room / (most - len(chosen)), same)
+        stretch = _grow(one, room / (most - len(chosen)), same_page)
         if stretch.tokens <= room:
             chosen.append(stretch)
             room -= stretch.tokens
@@ -111,46 +110,46 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, most: int) -> list[
 
 
 def _grow(one: ScoredUnit, share: float, taken: Sequence[Stretch]) -> Stretch:
-    """A unit with others of its section around it, until its share of tokens is used."""
-    whole = Stretch(one.read, *one.read.spans[one.passage], one.passage)
-    is_taken = any(other.first < whole.end and whole.first < other.end for other in taken)
-    grown = whole if not is_taken and whole.tokens <= share else whole._replace(first=one.unit, end=one.unit + 1)
-    open_before = open_behind = True
-    while open_before or open_behind:
-        if open_behind:
-            further = grown._replace(end=grown.end + 1)
-            open_behind = _may_take(further, grown.end, share, taken)
-            grown = further if open_behind else grown
-        if open_before:
-            further = grown._replace(first=grown.first - 1)
-            open_before = _may_take(further, grown.first - 1, share, taken)
-            grown = further if open_before else grown
+    """A unit with neighbours of its section, added on both sides in turn until its share of tokens is used."""
+    passage = Stretch(one.read, *one.read.spans[one.passage], one.passage)
+    is_taken = any(other.first < passage.end and passage.first < other.end for other in taken)
+    grown = passage if not is_taken and passage.tokens <= share else passage._replace(first=one.unit, end=one.unit + 1)
+    can_grow_up = can_grow_down = True
+    while can_grow_up or can_grow_down:
+        if can_grow_down:
+            larger = grown._replace(end=grown.end + 1)
+            can_grow_down = _may_add(larger, grown.end, share, taken)
+            grown = larger if can_grow_down else grown
+        if can_grow_up:
+            larger = grown._replace(first=grown.first - 1)
+            can_grow_up = _may_add(larger, grown.first - 1, share, taken)
+            grown = larger if can_grow_up else grown
     return grown
 
 
-def _may_take(further: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
-    """Whether a unit beside a stretch belongs to it, has room in it, and is in no other one."""
-    units = further.read.units
+def _may_add(larger: Stretch, number: int, share: float, taken: Sequence[Stretch]) -> bool:
+    """Whether the unit that makes a stretch larger is of the same section, fits, and is not in another stretch."""
+    units = larger.read.units
     if not 0 <= number < len(units) or any(other.first <= number < other.end for other in taken):
         return False
-    inner = further.first + 1 if number == further.first else further.first
-    return units[number].section == units[inner].section and further.tokens <= share
+    inner = larger.first + 1 if number == larger.first else larger.first
+    return units[number].section == units[inner].section and larger.tokens <= share
 
 
 @dataclass(frozen=True, slots=True)
 class AskContext:
-    """What answers are made with: books, settings, pages at hand, and who may be asked for help."""
+    """The books, settings, cached pages and models that answers are made with."""
 
     books: Sequence[OpenBook]
     settings: AskSettings
-    reading: PageCache
-    advice: SearchHelpers = field(default_factory=SearchHelpers)
+    pages: PageCache
+    helpers: SearchHelpers = field(default_factory=SearchHelpers)
     embedder: Embedder | None = None
     max_books: int = 2
     reader: Reader | None = None
 
     def language_of(self, question: str) -> str:
-        """The language of the books that has most of the question's small words; the first book's in doubt."""
+        """The language of the books that has most of the question's stop words; if in doubt, the first book's."""
         languages = list(dict.fromkeys(book.language for book in self.books)) or ["eng"]
         words = set(plain_lower(question).split())
         known = [language for language in languages if has_words(language)]
@@ -158,19 +157,19 @@ class AskContext:
         return best if words & language_words(best).stop_words else languages[0]
 
     def retriever(self, question: Question) -> Retriever:
-        return Retriever(self.books, question, self.settings, self.reading, self.advice, self.max_books, self.embedder)
+        return Retriever(self.books, question, self.settings, self.pages, self.helpers, self.max_books, self.embedder)
 
     def cite(self, passage: Passage, start: int, end: int) -> AnswerCitation:
-        """Words of a passage as a citation, looked up on their page again."""
+        """A citation of words of a passage, which are looked up on their page again."""
         book = next(book for book in self.books if book.book.id == passage.ref.book)
-        read = self.reading.page(book, passage.ref.path)
+        read = self.pages.page(book, passage.ref.path)
         page = read.page if read else open_page(book.archive, passage.ref.path)
         quote = quote_at(page, passage.start + start, passage.start + end)
         citation = Citation(quote, book.book.name, page.title, passage.section, passage.anchor)
         return AnswerCitation(passage.key, citation, answer_book(book.book), snippet_of(passage.text, start, end))
 
     def passages_on(self, ref: EntryRef, question: str, most: int) -> tuple[Passage, ...]:
-        """The passages of one page that are nearest to a question, for a model that asks for the page."""
+        """The best passages of one page for a question; for a model that asks for the page."""
         book = next(book for book in self.books if book.book.id == ref.book)
         found = self.retriever(read_question(question, book.language)).on_page(book, ref.path)
         return passages_of(found.units, self.settings, most)

@@ -23,12 +23,12 @@ from kiwiresearch.ask.utterance import ConversationWords, UnresolvedPronoun, Utt
 from kiwiresearch.text.words import plain_lower
 
 MAX_TURNS = 20
-"""Older turns than these are not looked at."""
+"""How many turns are considered, the latest."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedQuestion:
-    """A question that stands on its own, what it is about, and why it is not what was typed."""
+    """A self-contained question, what it is about, and how it differs from what was typed."""
 
     text: str
     subject: str
@@ -36,21 +36,21 @@ class ResolvedQuestion:
 
 
 def resolve(question: str, turns: Sequence[ConversationTurn], language: str = "eng") -> ResolvedQuestion:
-    """The question with what it leaves out put in from the turns before; one that stands on its own is left alone."""
+    """The question with what it leaves out filled in from earlier turns; a self-contained one is left alone."""
     talk = conversation_words(language)
     if talk is None:
         return ResolvedQuestion(question, "")
-    spoken: DialogueState | None = None
+    state: DialogueState | None = None
     for turn in turns[-MAX_TURNS:]:
         if turn.question.strip():
-            spoken = _state_after(turn, spoken, talk, language)
-    return _resolved(question, spoken, talk, language)
+            state = _state_after(turn, state, talk, language)
+    return _resolved(question, state, talk, language)
 
 
 def _state_after(
     turn: ConversationTurn, before: DialogueState | None, talk: ConversationWords, language: str
 ) -> DialogueState:
-    """What is spoken of after a turn."""
+    """The state of the conversation after a turn."""
     resolved = _resolved(turn.question[:MAX_CHARS], before, talk, language)
     last = Utterance.of(" ".join(resolved.text.split()), talk)
     subject = " ".join(turn.subject.split()) or resolved.subject or (before.subject if before else "")
@@ -64,27 +64,26 @@ def _state_after(
     return DialogueState(last, subject, relation, kind, person, place)
 
 
-def _resolved(question: str, spoken: DialogueState | None, talk: ConversationWords, language: str) -> ResolvedQuestion:
+def _resolved(question: str, state: DialogueState | None, talk: ConversationWords, language: str) -> ResolvedQuestion:
     asked = Utterance.of(question[:MAX_CHARS], talk)
-    if spoken is None or not spoken.subject or not asked.tokens or len(question) > MAX_CHARS:
+    if state is None or not state.subject or not asked.tokens or len(question) > MAX_CHARS:
         return ResolvedQuestion(question, subject_of(asked, language))
-    small = plain_lower(question)
-    opening = talk.phrases["connective"].match(small)
+    opening = talk.phrases["connective"].match(plain_lower(question))
     rest = question[opening.end() :].lstrip(" ,") if opening else question.strip()
-    whole = plain_lower(rest)
-    if talk.phrases["more"].search(whole) or not any(char.isalnum() for char in rest):
-        text = talk.templates["about"].format(_as_mentioned(spoken.subject, spoken))
-        return ResolvedQuestion(text, spoken.subject, f"More is asked about {spoken.subject!r}.")
-    if talk.phrases["bare"].search(whole):
-        text = with_question_word(spoken.last_question, _bare_word(rest, talk))
-        return ResolvedQuestion(text, spoken.subject, f"It goes on from {spoken.last_question.text!r}.")
-    fragment = talk.phrases["fragment"].match(whole)
+    lowered = plain_lower(rest)
+    if talk.phrases["more"].search(lowered) or not any(char.isalnum() for char in rest):
+        text = talk.templates["about"].format(_as_mentioned(state.subject, state))
+        return ResolvedQuestion(text, state.subject, f"More is asked about {state.subject!r}.")
+    if talk.phrases["bare"].search(lowered):
+        text = with_question_word(state.last_question, _bare_word(rest, talk))
+        return ResolvedQuestion(text, state.subject, f"It goes on from {state.last_question.text!r}.")
+    fragment = talk.phrases["fragment"].match(lowered)
     if fragment and Utterance.of(rest[fragment.end() :], talk).is_fragment():
-        return _resolve_fragment(rest[fragment.end() :].strip(), spoken, question, language)
+        return _resolve_fragment(rest[fragment.end() :].strip(), state, question, language)
     part = Utterance.of(rest, talk)
     if opening and part.is_fragment():
-        return _resolve_fragment(rest, spoken, question, language)
-    return _resolve_question(part, spoken, question, language, tied=opening is not None)
+        return _resolve_fragment(rest, state, question, language)
+    return _resolve_question(part, state, question, language, tied=opening is not None)
 
 
 def _bare_word(rest: str, talk: ConversationWords) -> str:
@@ -94,27 +93,27 @@ def _bare_word(rest: str, talk: ConversationWords) -> str:
 
 
 def _resolve_question(
-    asked: Utterance, spoken: DialogueState, question: str, language: str, *, tied: bool
+    asked: Utterance, state: DialogueState, question: str, language: str, *, tied: bool
 ) -> ResolvedQuestion:
-    """A whole question: its pronoun replaced, or what it leaves out put behind it."""
+    """Resolve a complete question: its pronoun is replaced, or what it leaves out is added."""
     talk = asked.vocabulary
     pointing = asked.unresolved_pronoun()
     if pointing:
-        meant = spoken.referent_of(pointing)
+        meant = state.referent_of(pointing)
         if not meant:
             return ResolvedQuestion(question, subject_of(asked, language))
         if asked.is_fragment():
-            return _resolve_fragment(asked.text, spoken, question, language)
+            return _resolve_fragment(asked.text, state, question, language)
         if not asked.is_complete() and asked.names:
             return ResolvedQuestion(question, subject_of(asked, language))
-        text = _replaced(asked.text, pointing, _as_mentioned(meant, spoken), talk)
-        subject = spoken.subject if meant == spoken.relation else meant
+        text = _replaced(asked.text, pointing, _as_mentioned(meant, state), talk)
+        subject = state.subject if meant == state.relation else meant
         return ResolvedQuestion(text, subject, f"{pointing.word!r} stands for {meant!r}.")
     if asked.names:
         return ResolvedQuestion(question, subject_of(asked, language))
     bare = END.sub("", asked.text)
     content = [token.low for token in asked.content()]
-    why = f"It leaves out what it is about: {spoken.subject!r}."
+    why = f"It leaves out what it is about: {state.subject!r}."
     before = [token.low for token in asked.tokens[:-1]][-2:]
     if (
         content
@@ -122,19 +121,19 @@ def _resolve_question(
         and asked.tokens[-1].low in content
         and (tied or talk.words["definite"] & set(before))
     ):
-        text = talk.templates["part"].format(bare, _as_mentioned(spoken.subject, spoken)) + "?"
-        return ResolvedQuestion(text, spoken.subject, why)
+        text = talk.templates["part"].format(bare, _as_mentioned(state.subject, state)) + "?"
+        return ResolvedQuestion(text, state.subject, why)
     if (
         not asked.is_complete()
         and len(asked.tokens) == 1
         and _is_aspect(content, talk)
         and question.rstrip().endswith("?")
     ):
-        return _resolve_fragment(asked.text, spoken, question, language)
+        return _resolve_fragment(asked.text, state, question, language)
     is_short = set(content) <= talk.words["groups"] and asked.tokens[-1].low in talk.words["ending_verbs"]
     if asked.is_complete() and (is_short or (tied and not content)):
         return ResolvedQuestion(
-            talk.templates["beside"].format(bare, _as_mentioned(spoken.subject, spoken)) + "?", spoken.subject, why
+            talk.templates["beside"].format(bare, _as_mentioned(state.subject, state)) + "?", state.subject, why
         )
     return ResolvedQuestion(question, subject_of(asked, language))
 
@@ -144,43 +143,43 @@ def _is_aspect(content: Sequence[str], talk: ConversationWords) -> bool:
     return len(content) == 1 and (content[0] in talk.aspects or content[0] in relations)
 
 
-def _resolve_fragment(rest: str, spoken: DialogueState, question: str, language: str) -> ResolvedQuestion:
-    """A part of a question, such as 'his wife', 'Germany' or 'in 1900', that takes a place in the last one."""
-    part = Utterance.of(END.sub("", rest), spoken.last_question.vocabulary)
+def _resolve_fragment(rest: str, state: DialogueState, question: str, language: str) -> ResolvedQuestion:
+    """Resolve a part of a question, such as 'his wife', 'Germany' or 'in 1900', by the last question."""
+    part = Utterance.of(END.sub("", rest), state.last_question.vocabulary)
     talk = part.vocabulary
     if not part.tokens:
-        return ResolvedQuestion(question, spoken.subject)
+        return ResolvedQuestion(question, state.subject)
     pointing = part.unresolved_pronoun()
-    if pointing and not spoken.referent_of(pointing):
-        return ResolvedQuestion(question, spoken.subject)
+    if pointing and not state.referent_of(pointing):
+        return ResolvedQuestion(question, state.subject)
     if pointing:
-        return _resolve_pronoun_fragment(part, pointing, spoken)
-    why = f"It asks {spoken.last_question.text!r} again, of {part.text!r}."
+        return _resolve_pronoun_fragment(part, pointing, state)
+    why = f"It asks {state.last_question.text!r} again, of {part.text!r}."
     if talk.phrases["year"].search(plain_lower(part.text)):
-        return ResolvedQuestion(with_other_year(spoken.last_question, part.text), spoken.subject, why)
+        return ResolvedQuestion(with_other_year(state.last_question, part.text), state.subject, why)
     content = [token.low for token in part.content()]
-    is_side = not part.names and _is_aspect(content, talk) and part.tokens[-1].low == content[0]
-    is_side = is_side and part.tokens[0].low not in talk.words["prepositions"]
-    if is_side and (content[0] not in talk.words["groups"] or spoken.last_question.names):
-        phrase = talk.templates["part"].format(_with_article(part), _as_mentioned(spoken.subject, spoken))
+    is_aspect = not part.names and _is_aspect(content, talk) and part.tokens[-1].low == content[0]
+    is_aspect = is_aspect and part.tokens[0].low not in talk.words["prepositions"]
+    if is_aspect and (content[0] not in talk.words["groups"] or state.last_question.names):
+        phrase = talk.templates["part"].format(_with_article(part), _as_mentioned(state.subject, state))
         return ResolvedQuestion(
-            _question_about(phrase, content[0], talk), spoken.subject, f"It asks about {spoken.subject!r}."
+            _question_about(phrase, content[0], talk), state.subject, f"It asks about {state.subject!r}."
         )
-    text = with_other_name(spoken.last_question, part.text, spoken.subject)
+    text = with_other_name(state.last_question, part.text, state.subject)
     if not text:
-        return ResolvedQuestion(question, subject_of(part, language) or spoken.subject)
+        return ResolvedQuestion(question, subject_of(part, language) or state.subject)
     return ResolvedQuestion(text, part.subject_name() or _without_article(part), why)
 
 
-def _resolve_pronoun_fragment(part: Utterance, pointing: UnresolvedPronoun, spoken: DialogueState) -> ResolvedQuestion:
+def _resolve_pronoun_fragment(part: Utterance, pointing: UnresolvedPronoun, state: DialogueState) -> ResolvedQuestion:
     talk = part.vocabulary
-    meant = spoken.referent_of(pointing)
-    phrase = _replaced(part.text, pointing, _as_mentioned(meant, spoken), talk)
+    meant = state.referent_of(pointing)
+    phrase = _replaced(part.text, pointing, _as_mentioned(meant, state), talk)
     why = f"{pointing.word!r} stands for {meant!r}."
     if not pointing.is_possessive or pointing.start > 0:
-        same = with_other_name(spoken.last_question, phrase, spoken.subject) if meant != spoken.subject else ""
+        same = with_other_name(state.last_question, phrase, state.subject) if meant != state.subject else ""
         return ResolvedQuestion(same or talk.templates["about"].format(phrase), meant, why)
-    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].low, talk), spoken.subject, why)
+    return ResolvedQuestion(_question_about(phrase, part.tokens[-1].low, talk), state.subject, why)
 
 
 def _question_about(phrase: str, noun: str, talk: ConversationWords) -> str:
@@ -201,10 +200,10 @@ def _replaced(text: str, pointing: UnresolvedPronoun, meant: str, talk: Conversa
     return text[: pointing.start] + words + text[pointing.end :]
 
 
-def _as_mentioned(subject: str, spoken: DialogueState) -> str:
-    """A subject as the last question spoke of it: 'the Eiffel Tower'."""
-    articles = "|".join(sorted(spoken.last_question.vocabulary.words["articles"]))
-    found = re.search(rf"\b(?:{articles})\s+{re.escape(subject)}(?!\w)", spoken.last_question.text, re.IGNORECASE)
+def _as_mentioned(subject: str, state: DialogueState) -> str:
+    """A subject as the last question mentioned it, with its article: 'the Eiffel Tower'."""
+    articles = "|".join(sorted(state.last_question.vocabulary.words["articles"]))
+    found = re.search(rf"\b(?:{articles})\s+{re.escape(subject)}(?!\w)", state.last_question.text, re.IGNORECASE)
     return found[0][0].lower() + found[0][1:] if found else subject
 
 
@@ -214,7 +213,7 @@ def _with_article(part: Utterance) -> str:
 
 
 def _without_article(part: Utterance) -> str:
-    """A fragment without the small words in front: 'for a child'."""
-    small = part.vocabulary.words["articles"] | part.vocabulary.words["prepositions"]
-    first = next((token for token in part.tokens if token.low not in small), part.tokens[0])
+    """A fragment without its articles and prepositions in front: 'child' of 'for a child'."""
+    skipped = part.vocabulary.words["articles"] | part.vocabulary.words["prepositions"]
+    first = next((token for token in part.tokens if token.low not in skipped), part.tokens[0])
     return part.text[first.start :]

@@ -1,4 +1,4 @@
-"""Questions about numbers that can do harm, and quotes widened until such a number can be understood."""
+"""Questions about dangerous numbers, and quotes widened until such a number can be understood."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from kiwiresearch.text.cue_phrases import CuePhrases
 from kiwiresearch.text.words import plain_lower
 
 DATA = files("kiwiresearch.ask") / "data" / "danger"
-LONGEST = 2_000
-"""Of a question as long as a page, so many characters are looked at; of a passage ten times as many."""
+MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_000, 20_000
+"""How much is examined."""
 
 NARRATIVE = "@telling"
-"""The group of words that tell a question about the past from one about what to do."""
+"""The group of words that distinguish a question about the past from one about what to do."""
 
 DangerKind = Literal[
     "radiation", "pregnancy", "gas", "electricity", "exposure", "body", "water",
     "dilution", "food", "diving", "tide", "toxicity", "dose", "eating",
 ]  # fmt: skip
-"""What kind of number it is; where several fit, the first counts."""
+"""What kind of number it is; if several fit, the first is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """A number that can hurt, and the words that gave it away."""
+    """A dangerous kind of number, and the words by which it was recognised."""
 
     kind: DangerKind
     cue: str
 
 
 def danger_of(question: str, passages: Sequence[str] = (), language: str = "eng") -> Danger | None:
-    """Whether the question asks for such a number, or asks for advice that hinges on one in the passages.
+    """Whether the question asks for a dangerous number, or for advice that depends on one in the passages.
 
-    In a language without a table English words still count, since names of drugs and units are much the same.
+    For a language without a table the English one is used, since names of drugs and units are much the same.
     """
     table = danger_table(language)
-    text = plain_lower(question[:LONGEST])
+    text = plain_lower(question[:MAX_QUESTION_CHARS])
     for rule in table.rules:
         found = rule.found_in(text)
         if found:
@@ -52,23 +52,23 @@ def danger_of(question: str, passages: Sequence[str] = (), language: str = "eng"
     if not table.asks.search(text) or table.asks_excluded.search(text):
         return None
     for passage in passages:
-        levelled = plain_lower(passage[: LONGEST * 10])
+        lowered = plain_lower(passage[:MAX_PASSAGE_CHARS])
         for rule in table.numbers:
-            found = rule.found_in(levelled)
+            found = rule.found_in(lowered)
             if found:
                 return Danger(rule.kind, passage[found.start() : found.end()].strip())
     return None
 
 
 def verbatim_notice(danger: Danger, language: str = "eng") -> str:
-    """One sentence to show beside an answer of this kind."""
+    """The notice that is shown with an answer of this kind."""
     notices = danger_table(language).notices
     return notices.get(danger.kind, notices["all"])
 
 
 @dataclass(frozen=True, slots=True)
 class DangerRule:
-    """A cue, what must stand beside it, and what must not."""
+    """A cue, patterns that must also occur in the text, and patterns that must not."""
 
     kind: DangerKind
     cue: re.Pattern[str]
@@ -76,7 +76,7 @@ class DangerRule:
     excluded: tuple[re.Pattern[str], ...]
 
     def found_in(self, text: str) -> re.Match[str] | None:
-        """The cue in a levelled text, where all the rest holds."""
+        """The cue in a lower-case text, if the other patterns allow it."""
         found = self.cue.search(text)
         if not found or not all(pattern.search(text) for pattern in self.required):
             return None
@@ -85,7 +85,7 @@ class DangerRule:
 
 @dataclass(frozen=True, slots=True)
 class DangerTable:
-    """The words of one language, ready for looking up."""
+    """The rules and patterns of one language."""
 
     rules: tuple[DangerRule, ...]
     asks: re.Pattern[str]
@@ -96,7 +96,7 @@ class DangerTable:
 
 
 def danger_table(language: str) -> DangerTable:
-    """The table of a language; English serves for those that have none."""
+    """The table of a language, or the English one."""
     is_known = language.isascii() and language.isalpha() and (DATA / f"{language}.toml").is_file()
     return _table(language if is_known else "eng")
 
@@ -117,23 +117,23 @@ def _table(language: str) -> DangerTable:
 
 
 def _rules(entries: Iterable[tuple[DangerKind, Mapping[str, Any]]], phrases: CuePhrases) -> Iterable[DangerRule]:
-    telling = phrases.pattern([NARRATIVE])  # made once: it is long, and most rules have it
+    narrative = phrases.pattern([NARRATIVE])  # compiled once: it is long, and most rules have it
     for kind, entry in entries:
-        beside = tuple(map(phrases.pattern, entry.get("with", ())))
+        required = tuple(map(phrases.pattern, entry.get("with", ())))
         without = [phrase for phrase in entry.get("without", ()) if phrase != NARRATIVE]
-        shared = (telling,) if NARRATIVE in entry.get("without", ()) else ()
-        yield DangerRule(kind, phrases.pattern(entry["cues"]), beside, (*shared, phrases.pattern(without)))
+        shared = (narrative,) if NARRATIVE in entry.get("without", ()) else ()
+        yield DangerRule(kind, phrases.pattern(entry["cues"]), required, (*shared, phrases.pattern(without)))
 
 
 FIGURE = re.compile(r"\d")
 MAX_SENTENCES = 2
-"""So many sentences at most are added on each side."""
+"""How many sentences may be added on each side."""
 
 SHORT_LINE = 300
-"""Where nothing is known about blocks, a line up to this length may be a list item and is kept whole."""
+"""If the blocks are not known, a line up to this length counts as a list item, which is not cut."""
 
-LONGEST_TABLE = 1_200
-"""Up to this length, rows from the head of the table on are kept, since units often stand there only."""
+MAX_TABLE_CHARS = 1_200
+"""Up to this length, a quote starts at the head of the table, since units are often given only there."""
 
 
 def widen_quote(
@@ -144,15 +144,15 @@ def widen_quote(
     blocks: Sequence[Block] = (),
     language: str = "eng",
 ) -> tuple[int, int]:
-    """The span that should be shown for `text[start:end]`; it always holds the span itself.
+    """The span that should be shown for `text[start:end]`, which it always includes.
 
-    It is made of whole sentences, and of whole list items and rows. Neighbours in the same
-    paragraph join where only they tell the unit, the substance or the people a number is for.
+    It consists of complete sentences, list items and rows. Neighbouring sentences of the same paragraph are added if
+    only they give the unit, the substance or the people that a number is for.
     """
     start = max(0, min(start, len(text)))
     end = max(start, min(end, len(text)))
     page = _TextLines(text, sentence_starts, blocks, danger_table(language))
-    first, last = page.whole_units(start, end)
+    first, last = page.complete_units(start, end)
     if page.is_listed(first, last):
         return page.with_head(first, last)
     return page.with_neighbours(first, last)
@@ -160,14 +160,14 @@ def widen_quote(
 
 @dataclass(frozen=True, slots=True)
 class _TextLines:
-    """A text with its sentences; blocks stand on lines of their own, cells of a row have tabs between."""
+    """A text with its sentences; each block is a line of its own, and tabs separate the cells of a row."""
 
     text: str
     starts: Sequence[int]
     blocks: Sequence[Block]
     table: DangerTable
 
-    def whole_units(self, start: int, end: int) -> tuple[int, int]:
+    def complete_units(self, start: int, end: int) -> tuple[int, int]:
         """The sentences, items and rows that a span touches."""
         first, last = self._sentence(start)[0], self._sentence(max(start, end - 1))[1]
         if self._is_item(self._line(first)):
@@ -180,11 +180,11 @@ class _TextLines:
         return self._is_item(self._line(first)) or self._is_item(self._line(max(first, last - 1)))
 
     def with_head(self, first: int, last: int) -> tuple[int, int]:
-        """An item or row with the words above the list that its own words rest on."""
+        """An item or row with the head of its list or table, unless its own words are enough."""
         if self._has("units", first, last) and self._has("groups", first, last):
             return first, last
         head = first
-        while head > 0 and last - head < LONGEST_TABLE:
+        while head > 0 and last - head < MAX_TABLE_CHARS:
             line = self._line(head - 1)
             above = self.text[line[0] : line[1]].strip()
             if not above or not (self._is_item(line) or above.endswith(":")):
@@ -192,18 +192,21 @@ class _TextLines:
             head = line[0]
             if above.endswith(":"):
                 return head, last
-        return (head, last) if "\t" in self.text[first:last] and last - head <= LONGEST_TABLE else (first, last)
+        return (head, last) if "\t" in self.text[first:last] and last - head <= MAX_TABLE_CHARS else (first, last)
 
     def with_neighbours(self, first: int, last: int) -> tuple[int, int]:
-        """A sentence with those before and behind it in the paragraph that it cannot do without."""
+        """A sentence with the sentences before and after it in the paragraph that are needed to understand it."""
         line = self._line(first)[0], self._line(max(first, last - 1))[1]
         for _ in range(MAX_SENTENCES):
             if first <= line[0] or not self._depends_on_previous(first, last):
                 break
             first = max(line[0], self._sentence(first - 1)[0])
         for _ in range(MAX_SENTENCES):
-            following = self._next(last, line[1])
-            if following is None or not self._is_continuation(*following):
+            place = bisect_left(self.starts, last)
+            if place >= len(self.starts) or self.starts[place] >= line[1]:
+                break
+            following = self._sentence(self.starts[place])
+            if not self._is_continuation(*following):
                 break
             last = following[1]
         return first, last
@@ -216,7 +219,7 @@ class _TextLines:
         return self._has("groups", *before) and not self._has("groups", first, last)
 
     def _is_continuation(self, first: int, last: int) -> bool:
-        """Whether a sentence behind a number says for whom or how far it holds."""
+        """Whether the sentence after a number says for whom, or up to what limit, it applies."""
         if self._has("groups", first, last) or self._has("limits", first, last):
             return True
         return self._has("pointing", first, last) and FIGURE.search(self.text, first, last) is not None
@@ -234,10 +237,6 @@ class _TextLines:
         start = max(self.starts[place - 1] if place else 0, line[0])
         end = min(self.starts[place] if place < len(self.starts) else len(self.text), line[1])
         return start, start + len(self.text[start:end].rstrip())
-
-    def _next(self, last: int, limit: int) -> tuple[int, int] | None:
-        place = bisect_left(self.starts, last)
-        return self._sentence(self.starts[place]) if place < len(self.starts) and self.starts[place] < limit else None
 
     def _is_item(self, line: tuple[int, int]) -> bool:
         if not self.blocks:

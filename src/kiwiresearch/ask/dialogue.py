@@ -1,4 +1,4 @@
-"""What a conversation is about after each turn, and its last question with one part exchanged."""
+"""What a conversation is about after each turn, and its last question with one part replaced."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kiwiresearch.search.query import parse_query
 from kiwiresearch.text.words import POSSESSIVE, fold, plain_lower
 
 COUNTED_NOUN = 2
-"""Where the noun stands in 'How much quinine'."""
+"""The position of the noun in 'How much quinine'."""
 
 END = re.compile(r"[\s?!.]+$")
 
 
 def with_other_name(last: Utterance, other: str, subject: str) -> str:
-    """'What is the capital of France?' asked of Germany; empty where nothing can be exchanged."""
+    """'What is the capital of France?' asked about Germany; empty if nothing can be replaced."""
     preposition, bare = _split_preposition(other, last)
     if group := _with_other_group(last, bare):
         return group
@@ -27,37 +27,35 @@ def with_other_name(last: Utterance, other: str, subject: str) -> str:
         if not names:
             return f"{END.sub('', last.text)} {other}?"
     if names:
-        return _replace_name(last, _slot(last, names, subject), bare)
+        return _replace_name(last, _name_to_replace(last, names, subject), bare)
     return _with_other_noun(last, other)
 
 
-def _slot(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
-    """The name that a bare name takes the place of: in a yes-or-no question the last, else its subject."""
+def _name_to_replace(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
+    """The name that another takes the place of: in a yes-or-no question the last, else its subject."""
     if last.tokens[0].low in last.vocabulary.words["auxiliaries"]:
         return names[-1]
     return next((name for name in names if name.text in (subject, last.subject_name())), names[-1])
 
 
 def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
-    start = name.start
-    if name.has_article:
-        start = last.tokens[name.first - 1].start
+    start = last.tokens[name.first - 1].start if name.has_article else name.start
     other = POSSESSIVE.sub("", other) if last.tokens[name.last - 1].is_possessive else other
     return last.text[:start] + other + last.text[name.end :]
 
 
 def _with_other_group(last: Utterance, other: str) -> str:
-    """'How much may an adult take?' asked of a child."""
+    """'How much may an adult take?' asked about a child."""
     groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
     place = next((at for at, token in enumerate(last.tokens) if token.low in groups), -1)
-    if place < 0 or plain_lower(other).split()[-1:] == [] or plain_lower(other).split()[-1] not in groups:
+    if place < 0 or groups.isdisjoint(plain_lower(other).split()[-1:]):
         return ""
     first = place - (place > 0 and last.tokens[place - 1].low in articles)
     return last.text[: last.tokens[first].start] + other + last.text[last.tokens[place].end :]
 
 
 def _with_other_noun(last: Utterance, other: str) -> str:
-    """Where the last question has no name: what stands at its end behind 'of', or what its verb is about."""
+    """For a last question without a name: replaces what follows its last preposition, or its verb."""
     tokens, words = last.tokens, last.vocabulary.words
     if (
         len(tokens) > COUNTED_NOUN
@@ -87,7 +85,7 @@ def _with_other_noun(last: Utterance, other: str) -> str:
 
 
 def _split_preposition(other: str, last: Utterance) -> tuple[str, str]:
-    """A fragment's preposition, if it begins with one, and the rest."""
+    """A fragment's preposition, if it starts with one, and the rest."""
     if not last.vocabulary.phrases["placed"].search(plain_lower(other)):
         return "", other
     preposition, _, rest = other.partition(" ")
@@ -95,12 +93,12 @@ def _split_preposition(other: str, last: Utterance) -> tuple[str, str]:
 
 
 def with_other_year(last: Utterance, year: str) -> str:
-    """'Who was king in 1800?' asked of 1900."""
+    """'Who was king in 1800?' asked about 1900."""
     found = last.vocabulary.year.search(last.text)
-    whole = year if not year[0].isdigit() else last.vocabulary.templates["year"].format(year)
+    phrase = year if not year[0].isdigit() else last.vocabulary.templates["year"].format(year)
     if not found:
-        return f"{END.sub('', last.text)} {whole}?"
-    return last.text[: found.start()] + (year if found[0][0].isdigit() else whole) + last.text[found.end() :]
+        return f"{END.sub('', last.text)} {phrase}?"
+    return last.text[: found.start()] + (year if found[0][0].isdigit() else phrase) + last.text[found.end() :]
 
 
 def with_question_word(last: Utterance, word: str) -> str:
@@ -119,7 +117,7 @@ def with_question_word(last: Utterance, word: str) -> str:
 
 
 MAX_CHARS = 2_000
-"""So much of a question or an answer is looked at."""
+"""How much of a question or an answer is examined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +126,16 @@ class DialogueState:
 
     last_question: Utterance
     subject: str
-    """Empty before anything was named."""
+    """Empty until something is named."""
     relation: str = ""
-    """Somebody named by a relation only, such as "Charles Darwin's wife"."""
+    """A person known only by a relation, such as "Charles Darwin's wife"."""
     relation_kind: str = ""
     person: str = ""
-    """Who answers a question that asked for a person, or the person it names."""
+    """The answer to a question that asked for a person, or the person it names."""
     place: str = ""
 
     def referent_of(self, pointing: UnresolvedPronoun) -> str:
-        """What a pronoun stands for, of all that was spoken of."""
+        """What a pronoun refers to."""
         if pointing.kind in ("male", "female"):
             if self.relation_kind == pointing.kind:
                 return self.relation
@@ -148,12 +146,12 @@ class DialogueState:
         return (self.place if pointing.kind == "place" else "") or self.subject
 
     def _described_person(self) -> str:
-        """The subject, unless it is a common noun; then a child or a woman that was spoken of."""
+        """The subject, unless it is a common noun; then a child or a woman in the question, if there is one."""
         words = self.last_question.vocabulary.words
         tokens = self.last_question.tokens
         described = next((at for at, token in enumerate(tokens) if token.low in words["groups"]), -1)
-        small = plain_lower(self.last_question.text)
-        is_common = any(f" {article} {plain_lower(self.subject)}" in small for article in words["articles"])
+        lowered = plain_lower(self.last_question.text)
+        is_common = any(f" {article} {plain_lower(self.subject)}" in lowered for article in words["articles"])
         if not is_common or described < 0:
             return "" if is_common and self.subject.islower() else self.subject
         first = described - (described > 0 and tokens[described - 1].low in words["articles"])
@@ -182,14 +180,14 @@ def person_asked_for(last: Utterance, subject: str, answer: str, talk: Conversat
 
 
 def first_name(answer: str, last: Utterance, talk: ConversationWords) -> str:
-    """The first name of an answer that the question does not hold."""
+    """The first name in an answer that is not in the question."""
     asked = set(fold(last.text).split())
     names = Utterance.of(answer[:MAX_CHARS], talk).names
     return next((name.text for name in names if not asked & set(fold(name.text).split())), "")
 
 
 def relation_in(last: Utterance) -> tuple[str, str]:
-    """Somebody whom the question names by a relation: "Charles Darwin's wife", a woman."""
+    """A person that the question names by a relation, and their gender: "Charles Darwin's wife", female."""
     of = last.vocabulary.words["of"]
     for place, token in enumerate(last.tokens):
         kind = next((kind for kind in ("male", "female") if token.low in last.vocabulary.relations[kind]), "")
@@ -207,7 +205,7 @@ def relation_in(last: Utterance) -> tuple[str, str]:
 
 
 def subject_of(asked: Utterance, language: str) -> str:
-    """What a question that stands on its own is about."""
+    """What a self-contained question is about."""
     name = asked.subject_name()
     if name or not asked.tokens:
         return name
@@ -215,23 +213,20 @@ def subject_of(asked: Utterance, language: str) -> str:
     text = query.core if query.definitional else _after_verb(asked)
     part = Utterance.of(text.rpartition(asked.vocabulary.templates["of"])[2], asked.vocabulary)
     does = any(token.low in asked.vocabulary.words["doing"] for token in asked.tokens[:2])
-    return _first_noun(part, is_told=does or asked.tokens[0].low in asked.vocabulary.words["auxiliaries"])
+    return _first_noun(part, has_verb=does or asked.tokens[0].low in asked.vocabulary.words["auxiliaries"])
 
 
 def _after_verb(asked: Utterance) -> str:
-    """What a question says behind the verb that asks; all of it where none does."""
+    """What follows the first auxiliary verb of a question; all of it if there is none."""
     verbs = asked.vocabulary.words["auxiliaries"]
     verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.low in verbs), -1)
     return asked.text[asked.tokens[verb + 1].start :]
 
 
-def _first_noun(part: Utterance, *, is_told: bool) -> str:
-    """The first run of words that name something, without what is told of it: 'birds fly', 'elephants mammals'."""
-    run = list(
-        takewhile(
-            part.vocabulary.is_content, dropwhile(lambda token: not part.vocabulary.is_content(token), part.tokens)
-        )
-    )
-    if is_told and len(run) > 1 and run[-1] == part.tokens[-1]:
-        run.pop()
-    return part.text[run[0].start : run[-1].end] if run else ""
+def _first_noun(part: Utterance, *, has_verb: bool) -> str:
+    """The first sequence of content words, without a predicate at the end: 'birds fly', 'elephants mammals'."""
+    is_content = part.vocabulary.is_content
+    words = list(takewhile(is_content, dropwhile(lambda token: not is_content(token), part.tokens)))
+    if has_verb and len(words) > 1 and words[-1] == part.tokens[-1]:
+        words.pop()
+    return part.text[words[0].start : words[-1].end] if words else ""

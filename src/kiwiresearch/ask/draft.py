@@ -1,4 +1,4 @@
-"""The reply of a model cut into sentences as it arrives, and what of it may be shown."""
+"""Cuts a model's reply into sentences as it arrives, and decides which of them may be shown."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 LineStart = Literal["", "line", "item"]
 ReplyKind = Literal["sentence", "heading"]
 
-LONGEST_LINE = 4_000
-"""A line without an end is cut here, so that each piece of it costs the same."""
+MAX_LINE_CHARS = 4_000
+"""An endless line is cut here, so that the time for each piece of it stays the same."""
 
 GROUP = re.compile(r"\s*[\[【]([^\[\]【】\n]{1,80})[\]】]|\s*\(([a-z0-9]{6}(?:[,; ]+[a-z0-9]{6})*)\)")
 LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
 BETWEEN = re.compile(r"[,;|\s]+")
 KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
 KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
-"""What a model writes where a key belongs: a key, one that it made up, or a number."""
+"""What models write in place of a key: a key, an invented one, or a number."""
 
 BEHIND_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
-"""A group at the end that is not whole yet, or may turn out to be a link."""
+"""A group at the end that is not complete yet, or may become a link."""
 
 MARKER = re.compile(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
 HEADING = re.compile(r"\s*(?:#{1,6}\s+(.+?)|\*\*([^*]+)\*\*:?)[\s#]*")
@@ -51,7 +51,7 @@ TWO_STOPS = re.compile(r"([.?!…])\.(?=$|\s)")
 
 
 class ReplySentence(NamedTuple):
-    """A sentence without its marks, the keys it names, and whether it begins a line or an item of a list."""
+    """A sentence without its citation marks, its keys, and whether it starts a line or a list item."""
 
     text: str
     keys: tuple[str, ...]
@@ -60,9 +60,9 @@ class ReplySentence(NamedTuple):
 
 
 class SentenceCutter:
-    """Takes a reply in pieces of any size and gives its sentences, each as soon as the next has begun.
+    """Takes a reply in pieces of any size and gives its sentences, each as soon as the next one starts.
 
-    Where a reply is chopped makes no difference to what comes out. With `by_line` a line is not cut.
+    How the reply is split into pieces does not matter. With `by_line`, lines are not cut.
     """
 
     def __init__(self, language: str = "eng", *, by_line: bool = False) -> None:
@@ -72,35 +72,28 @@ class SentenceCutter:
         self._count = 0
 
     def feed(self, text: str) -> Iterator[ReplySentence]:
-        """The sentences that are whole now."""
+        """The sentences that are complete now."""
         for part in re.split(r"(\n)", text.replace("\r", "\n")):
-            while len(self._line) + len(part) > LONGEST_LINE and part != "\n":
-                room = LONGEST_LINE - len(self._line)
+            while len(self._line) + len(part) > MAX_LINE_CHARS and part != "\n":
+                room = MAX_LINE_CHARS - len(self._line)
                 self._line, part = self._line + part[:room], part[room:]
                 yield from self.end()
             if part == "\n":
                 yield from self.end()
             elif part:
                 self._line += part
-                yield from () if self._by_line or self._line.lstrip().startswith("#") else self._settled()
+                if not self._by_line and not self._line.lstrip().startswith("#"):
+                    open_group = OPEN_GROUP.search(self._line)
+                    yield from self._read(self._line[: open_group.start()] if open_group else self._line)
 
     def end(self) -> Iterator[ReplySentence]:
-        """What was held back, as if it were whole."""
-        yield from self._read(self._line, is_whole=True)
+        """What was held back, taken as complete."""
+        yield from self._read(self._line, is_complete=True)
         self._line, self._count = "", 0
 
-    def discard_rest(self) -> str:
-        """What was held back, given up."""
-        said = [one.text for one in self.end()]
-        return " ".join(said)
-
-    def _settled(self) -> Iterator[ReplySentence]:
-        open_group = OPEN_GROUP.search(self._line)
-        yield from self._read(self._line[: open_group.start()] if open_group else self._line, is_whole=False)
-
-    def _read(self, line: str, *, is_whole: bool) -> Iterator[ReplySentence]:
+    def _read(self, line: str, *, is_complete: bool = False) -> Iterator[ReplySentence]:
         heading = HEADING.fullmatch(line)
-        if heading and is_whole and not self._count:
+        if heading and is_complete and not self._count:
             found = reply_sentence(heading[1] or heading[2], "line")
             yield from [found._replace(kind="heading")] if found.text else []
             return
@@ -111,8 +104,8 @@ class SentenceCutter:
         for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(body)], strict=True)):
             if number < self._count:
                 continue
-            if not is_whole and not re.match(r"\s*\S+\s", body[end:]):
-                return  # the next word may still show that this is no end
+            if not is_complete and not re.match(r"\s*\S+\s", body[end:]):
+                return  # the next word may still show that the sentence continues
             self._count = number + 1
             found = reply_sentence(body[start:end], opens if number == 0 else "")
             if found.text:
@@ -120,17 +113,17 @@ class SentenceCutter:
 
 
 def reply_sentence(text: str, opens: LineStart = "") -> ReplySentence:
-    """A sentence as it was written, with the keys taken out of it."""
+    """A sentence, and the keys removed from it."""
     keys: list[str] = []
 
-    def taken(found: re.Match[str]) -> str:
+    def without_keys(found: re.Match[str]) -> str:
         marks = BETWEEN.split((found[1] or found[2]).strip())
         if not all(KEY_LIKE.fullmatch(mark) for mark in marks) or (found[2] and not any(map(str.isdigit, found[2]))):
             return found[0]
         keys.extend(mark.lower() for mark in marks)
         return ""
 
-    words = GROUP.sub(taken, text)
+    words = GROUP.sub(without_keys, text)
     plain = " ".join(printable(MARKUP.sub("", words)).split())
     return ReplySentence(TWO_STOPS.sub(r"\1", BEFORE_STOP.sub("", plain)).strip(), tuple(dict.fromkeys(keys)), opens)
 
@@ -146,7 +139,7 @@ BOTH_ON_ONE_LINE = re.compile(r"(?<=[?.!])\s*(?:A|Answer)\s*\d*:\s*")
 
 
 class QuizPair(NamedTuple):
-    """A question, its answer, and the keys of both."""
+    """A question of a quiz, its answer, and the keys of both."""
 
     question: str
     answer: str
@@ -154,14 +147,14 @@ class QuizPair(NamedTuple):
 
 
 class Quiz:
-    """Waits with each question for its answer."""
+    """Pairs each question with its answer."""
 
     def __init__(self) -> None:
         self.count = 0
         self._question: ReplySentence | None = None
 
     def take(self, said: ReplySentence) -> QuizPair | DroppedSentence | None:
-        """A pair that is complete, a line that belongs to none, or nothing yet."""
+        """A complete pair, a line that belongs to none, or None until the answer comes."""
         question = QUESTION.match(said.text)
         both = BOTH_ON_ONE_LINE.split(said.text, maxsplit=1)
         if len(both) == 2:
@@ -178,7 +171,7 @@ class Quiz:
         return self._paired(asked, said._replace(text=said.text[answer.end() if answer else 0 :]))
 
     def take_unanswered(self) -> str:
-        """The question that nobody has answered, which is forgotten now."""
+        """The question that has no answer yet, which is removed."""
         said, self._question = self._question, None
         return said.text if said else ""
 
@@ -189,16 +182,16 @@ class Quiz:
 
 
 QuoteOf = Callable[[Passage, int, int], AnswerCitation]
-"""The words of a passage from one offset in its text to another, cited."""
+"""Cites the words of a passage from one offset in its text to another."""
 
 SUPPORTED_SHARE: dict[Mode, float] = {"default": 0.6, "eli10": 0.45, "advanced": 0.6, "quiz": 0.6}
-"""Simple words are often not those of the passage; numbers, names and denials are held as strictly."""
+"""The share of words that must be in the passage. Simple words often are not; numbers, names and denials must be."""
 
-LONGEST_DROPPED = 200
-LONGEST_SNIPPET = 300
+MAX_DROPPED_CHARS = 200
+MAX_SNIPPET_CHARS = 300
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
 VERDICT = re.compile(r"(?:Yes|No)\s*[,.:;–—-]\s*(?=\w)")
-"""A verdict is not borne out by anything; the sentence behind it is."""
+"""Nothing can support a bare yes or no; the sentence after it is what is checked."""
 
 SOURCES = re.compile(r"\W*(?:sources?|references?|citations?)\s*:.*", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?\b(?:https?://|www\.)\S+")
@@ -206,7 +199,7 @@ SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 
 
 class Draft:
-    """Takes the words of a model and gives back those that may be shown."""
+    """Takes a model's reply and gives back what may be shown."""
 
     def __init__(
         self, found: Answer, quote_of: QuoteOf, reader: Reader | None = None, *, withhold_general: bool = False
@@ -230,26 +223,27 @@ class Draft:
         self._opens = ""
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
-        """Passages that can be cited from now on."""
+        """Let passages be cited from now on."""
         self.passages |= {passage.key: passage for passage in passages}
 
     def feed(self, text: str) -> Iterator[str]:
-        """What may be shown, as soon as it is whole and checked."""
+        """What may be shown, as soon as it is complete and checked."""
         for said in self._cutter.feed(text):
             yield from filter(None, [self._take(said)])
 
     def end(self, *, is_whole: bool) -> Iterator[str]:
-        """The rest; a sentence that was cut off is not shown."""
+        """The rest; if the reply is not whole, its unfinished sentence is not shown."""
+        rest = list(self._cutter.end())
         if is_whole:
-            for said in self._cutter.end():
+            for said in rest:
                 yield from filter(None, [self._take(said)])
-        elif words := self._cutter.discard_rest():
-            self._drop(words, "cut off")
+        elif rest:
+            self._drop(" ".join(said.text for said in rest), "cut off")
         if self._quiz and (left := self._quiz.take_unanswered()):
             self._drop(left, "question without answer")
 
     def citations(self) -> tuple[AnswerCitation, ...]:
-        """One for each passage that was used, in the order of the numbers in the text."""
+        """A citation for each passage that was used, in the order of their numbers."""
         numbers = self._numbers()
         used = sorted(self._quotes.items(), key=lambda row: numbers[row[0]])
         return tuple(
@@ -257,12 +251,12 @@ class Draft:
         )
 
     def _numbers(self) -> dict[str, int]:
-        """The numbers of the passages: those of the answer by rule keep theirs, whatever the model was given."""
+        """The numbers of the passages; those of the answer by rule keep the numbers they had there."""
         keys = dict.fromkeys((*(passage.key for passage in self._found.passages), *self.passages))
         return {key: number for number, key in enumerate(keys, start=1)}
 
     def general(self, words: str) -> Iterator[str]:
-        """A reply that nothing bears out, as general words."""
+        """A reply that nothing supports, as the model's general words."""
         self.is_general, self.dropped, self._opens = True, [], ""
         cutter = SentenceCutter(self.language)
         for said in [*cutter.feed(words), *cutter.end()]:
@@ -280,7 +274,7 @@ class Draft:
             if not self._found.grounded:
                 self.is_general = True
                 return self._take_general(said)
-            # The passages do answer, whatever the model thinks of them: its words are held to them like all others.
+            # The passages do answer, whatever the model thinks, so its words are checked like all others.
             if not words_in(said.text):
                 return ""
         if self._quiz:
@@ -297,46 +291,46 @@ class Draft:
         if any(line.text.casefold() == text.casefold() for line in self.lines):
             return self._drop(text, "said twice")
         asked = self._found.asked if self._judge.is_fragment(text) else ""
-        borne = self._judged(text, said.keys, asked)
-        if isinstance(borne, str):
-            return self._drop(text, borne)
-        if not pronoun_is_clear(text, self.language, self._before, borne.support):
+        supported = self._judged(text, said.keys, asked)
+        if isinstance(supported, str):
+            return self._drop(text, supported)
+        if not pronoun_is_clear(text, self.language, self._before, supported.support):
             return self._drop(text, "unresolved pronoun")
-        return self._show(text, borne)
+        return self._show(text, supported)
 
     def _take_of_quiz(self, quiz: Quiz, said: ReplySentence) -> str:
-        """A question is shown with its answer or not at all, and what they say together must hold."""
+        """A question is shown only together with its answer, and the passages must support both together."""
         pair = quiz.take(said)
         if isinstance(pair, DroppedSentence):
-            self.dropped.append(replace(pair, text=pair.text[:LONGEST_DROPPED]))
+            self.dropped.append(replace(pair, text=pair.text[:MAX_DROPPED_CHARS]))
             return ""
         if pair is None:
             return ""
-        borne = self._judged(pair.answer, pair.keys, pair.question)
-        if isinstance(borne, str):
-            return self._drop(f"{pair.question} {pair.answer}", borne)
+        supported = self._judged(pair.answer, pair.keys, pair.question)
+        if isinstance(supported, str):
+            return self._drop(f"{pair.question} {pair.answer}", supported)
         quiz.count += 1
         self._opens = "line"
-        first = self._show(f"Q: {pair.question}", borne)
+        first = self._show(f"Q: {pair.question}", supported)
         self._opens = "line"
-        return first + self._show(f"A: {pair.answer}", borne._replace(rekeyed=False))
+        return first + self._show(f"A: {pair.answer}", supported._replace(rekeyed=False))
 
     def _judged(self, text: str, keys: Sequence[str], asked: str) -> SupportedSentence | DropReason:
-        borne = self._judge.judge(text, keys, self.passages, asked)
-        if isinstance(borne, str) or self._found.grounded:
-            return borne
-        # The rules found nothing that answers, so proof is not enough: the passages must be about the question.
-        is_about = self._judge.is_about(self._found.asked, [source.passage for source in borne.support])
-        return borne if is_about else "not about the question"
+        supported = self._judge.judge(text, keys, self.passages, asked)
+        if isinstance(supported, str) or self._found.grounded:
+            return supported
+        # The rules found no answer, so support is not enough: the passages must also be about the question.
+        is_about = self._judge.is_about(self._found.asked, [source.passage for source in supported.support])
+        return supported if is_about else "not about the question"
 
-    def _show(self, text: str, borne: SupportedSentence) -> str:
-        for key in borne.keys:
+    def _show(self, text: str, supported: SupportedSentence) -> str:
+        for key in supported.keys:
             if key not in self._quotes:
-                self._quotes[key] = next(source for source in borne.support if source.passage.key == key)
-        numbers = [self._numbers()[key] for key in borne.keys]
-        self.lines.append(AnswerSentence(text, borne.keys))
-        self.rekeyed += borne.rekeyed
-        self._before = tuple(source.passage for source in borne.support)
+                self._quotes[key] = next(source for source in supported.support if source.passage.key == key)
+        numbers = [self._numbers()[key] for key in supported.keys]
+        self.lines.append(AnswerSentence(text, supported.keys))
+        self.rekeyed += supported.rekeyed
+        self._before = tuple(source.passage for source in supported.support)
         heading, opens = self._heading, self._opens
         if heading:
             self._heading, self._opens = "", "line"
@@ -361,14 +355,14 @@ class Draft:
         return separator + words
 
     def _drop(self, text: str, reason: DropReason) -> str:
-        self.dropped.append(DroppedSentence(text[:LONGEST_DROPPED], reason))
+        self.dropped.append(DroppedSentence(text[:MAX_DROPPED_CHARS], reason))
         self._before = None
         return ""
 
 
 def snippet_of(text: str, start: int, end: int) -> str:
-    """The words around a quote, in one line."""
-    around = max((LONGEST_SNIPPET - (end - start)) // 2, 0)
+    """The words around a quote, on one line."""
+    around = max((MAX_SNIPPET_CHARS - (end - start)) // 2, 0)
     first = 0 if start <= around else text.find(" ", start - around, start) + 1 or start
     last = len(text) if len(text) - end <= around else max(text.rfind(" ", end, end + around), end)
     words = " ".join(text[first:last].split())

@@ -1,4 +1,4 @@
-"""Whether passages support a sentence of a model: which of them, and if not, what is wrong."""
+"""Checks whether passages support a sentence of a model: which of them do, or else what is wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PassageSentence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def passage_sentences(passage: Passage, language: str) -> tuple[PassageSentence, ...]:
-    """The sentences and rows of a passage, which every sentence of an answer is held against."""
+    """The sentences and rows of a passage."""
     text = passage.text
     breaks = [found.end() for found in re.finditer(r"\n+", text)]
     starts = sentence_starts(text, breaks, language)
@@ -68,7 +68,7 @@ def keys_in(text: str) -> frozenset[str]:
 
 
 def is_written_as_name(key: str, text: str) -> bool:
-    """Whether a word is written with a capital where that is no matter of grammar, or is the whole text."""
+    """Whether a word has a capital that is not due to the start of a sentence, or is the entire text."""
     words = name_words(without_initial_stops(text))
     return any(
         one.key == key and one.text[0].isupper() and (not one.starts_sentence or len(words) == 1) for one in words
@@ -95,18 +95,18 @@ DropReason = (
         "too many questions",
     ]
 )
-LONGEST = 500
+MAX_CHARS = 500
 FEW_WORDS = 3
-"""So few are no sentence of their own: they answer something."""
+"""With fewer words it is not a sentence of its own, but an answer to something."""
 
 COPIED = 0.8
-"""A sentence with so much of another is a copy of it, and has as many denials."""
+"""A sentence with this share of another is a copy of it, and must have the same number of denials."""
 
 MAX_SUPPORT = 3
-"""A sentence that needs more sentences of a passage than these is a conclusion, not a report."""
+"""A sentence that needs more sentences of a passage than this is a conclusion, not a report."""
 
 REPORTING = ["according", "passage", "source", "text", "article", "page", "book", "say", "state", "mention"]
-"""Words about the passages, which need not stand in them."""
+"""Words about the passages, which need not occur in them."""
 
 CLAUSE = re.compile(r"[,;:()]\s*")
 ASIDE_OPENING = re.compile(
@@ -115,11 +115,11 @@ ASIDE_OPENING = re.compile(
 
 
 POSSESSIVE_OPENING = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
-"""'Her father' is somebody else than she."""
+"""'Her father' is someone else than she."""
 
 
 class SupportedSentence(NamedTuple):
-    """A sentence that is borne out: by which passages, by which of their sentences, and if not by those it named."""
+    """A supported sentence: the keys of the passages, their sentences, and whether it had named others."""
 
     keys: tuple[str, ...]
     support: tuple[PassageSentence, ...]
@@ -128,22 +128,21 @@ class SupportedSentence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SentenceJudge:
-    """What a language and a way to answer ask of a sentence."""
+    """Judges sentences of a model by the rules of a language."""
 
     language: str = "eng"
     share: float = 0.6
-    """So much of the words that carry meaning must be those of the passage."""
+    """The share of its content words that must be in the passage."""
     reader: Reader | None = None
-    """Resolves "he" and "she" in a passage; without it, they are taken to mean the subject of the page."""
+    """Resolves "he" and "she" in a passage; without it, they are taken for the subject of the page."""
 
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
     ) -> SupportedSentence | DropReason:
-        """The sentence with the keys it rests on; or why it is not shown. `asked` is what a fragment answers.
+        """The sentence with the keys that support it, or why it is not shown. `asked` is what a fragment answers.
 
-        Models mix keys up. A sentence that another passage bears out has been proved as well as any
-        other, so it gets that key; but only within the page it named, or where it names its subject
-        itself: 'the bridge' of one page is not that of another.
+        Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
+        the same page, or if the sentence names its subject: 'the bridge' of one page is not that of another.
         """
         known = [given[key] for key in keys if key in given]
         if not known:
@@ -165,27 +164,27 @@ class SentenceJudge:
     def prove(
         self, text: str, passages: Sequence[Passage], asked: str = ""
     ) -> tuple[PassageSentence, ...] | DropReason:
-        """The sentences of these passages that bear the text out, or the first thing that is wrong."""
+        """The sentences of these passages that support the text, or the first thing that is wrong."""
         if not self._stems(text) and not figures_in(text, self.language):
             return "empty"
         sources = [source for passage in passages for source in passage_sentences(passage, self.language)]
         same = next((source for source in sources if without_final_stop(source.text) == without_final_stop(text)), None)
         if same is not None:
             return (same,)
-        if len(text) > LONGEST:
+        if len(text) > MAX_CHARS:
             return "too long"
-        whole = f"{asked} {text}".strip()
-        told = [words for one in passages for words in (one.text, one.title, one.section)]
-        wrong = unsupported_facts(whole, told, self.language)
+        statement = f"{asked} {text}".strip()
+        shown = [words for one in passages for words in (one.text, one.title, one.section)]
+        wrong = unsupported_facts(statement, shown, self.language)
         if wrong:
             return OF_FACTS[wrong[0].kind]
         if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
             return "another subject"
-        support = self._support(whole, sources)
-        return self._fault(whole, support, told) or self._mixing_fault(whole, support, asked) or support
+        support = self._support(statement, sources)
+        return self._fault(statement, support, shown) or self._mixing_fault(statement, support, asked) or support
 
     def _answers(self, text: str, asked: str, sources: Sequence[PassageSentence]) -> bool:
-        """Whether a few words stand in the sentence that has most of the question, and not in any other."""
+        """Whether a few words are in a sentence that has as much of the question as any other."""
         question, mine = self._stems(asked), self._stems(text) - self._stems(asked)
         titles = {one.passage: content_stems(one.passage.title, self.language) for one in sources}
         asked_of = [len(question & (one.stems | titles[one.passage])) for one in sources]
@@ -195,9 +194,11 @@ class SentenceJudge:
             for one, overlap in zip(sources, asked_of, strict=True)
         )
 
-    def _fault(self, text: str, support: Sequence[PassageSentence], told: Sequence[str]) -> DropReason | None:
-        """What is wrong with the words of a text whose facts all stand in the passages."""
-        if self._adds_holders(text, told):
+    def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> DropReason | None:
+        """What is wrong with the words of a text whose facts are all in the passages."""
+        holders = fact_language(self.language).holders
+        known = {word.lower() for words in shown for word in WORD.findall(words)}
+        if any(word in holders and word not in known for word in map(str.lower, WORD.findall(text))):
             return "holder not in its sources"
         if not support or self._share(text, support) < self.share:
             return "other words"
@@ -206,19 +207,19 @@ class SentenceJudge:
         hedged = bool(hedges_in(text, self.language))
         if not hedged and hedges_in(support[0].text, self.language):
             return "hedge dropped"
-        if hedged and not any(hedges_in(words, self.language) for words in told):
+        if hedged and not any(hedges_in(words, self.language) for words in shown):
             return "hedge added"
         return None
 
     def _share(self, text: str, support: Sequence[PassageSentence]) -> float:
-        """How much of a text its sentences have, apart from what it shares with the title of any page about it."""
+        """The share of a text's content words in its support; words of titles and headings do not count."""
         places = " ".join(words for one in support for words in (one.passage.title, one.passage.section))
         mine = self._stems(text) - content_stems(places, self.language)
         theirs = frozenset(stem for one in support for stem in one.stems)
         return len(mine & theirs) / len(mine) if mine else 1.0
 
     def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
-        """Whether a text puts together what its sentences keep apart: a number of one with the subject of another."""
+        """What is wrong if a text mixes up its sentences: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"
         figures = figures_in(text, self.language)
@@ -229,21 +230,21 @@ class SentenceJudge:
         return None if is_same else "another subject"
 
     def is_about(self, question: str, passages: Iterable[Passage]) -> bool:
-        """Whether passages speak of what was asked: all its names stand in them, and most of its words."""
-        told = [words for one in passages for words in (one.title, one.section, one.text)]
-        if any(one.kind == "name" for one in unsupported_facts(question, told, self.language)):
+        """Whether passages are about what was asked: they have all its names and most of its words."""
+        shown = [words for one in passages for words in (one.title, one.section, one.text)]
+        if any(one.kind == "name" for one in unsupported_facts(question, shown, self.language)):
             return False
         asked = content_stems(question, self.language)
-        return not asked or len(asked & content_stems(" ".join(told), self.language)) / len(asked) >= self.share
+        return not asked or len(asked & content_stems(" ".join(shown), self.language)) / len(asked) >= self.share
 
     def is_heading_of(self, text: str, passages: Iterable[Passage]) -> bool:
-        """A heading is not proved by anything, so it may only name what a title or a section names."""
-        told = [words for one in passages for words in (one.title, one.section)]
-        wrong = unsupported_facts(text, told, self.language)
-        return not wrong and content_stems(text, self.language) <= content_stems(" ".join(told), self.language)
+        """Whether a heading has only words of titles and sections, since no sentence can support it."""
+        shown = [words for one in passages for words in (one.title, one.section)]
+        wrong = unsupported_facts(text, shown, self.language)
+        return not wrong and content_stems(text, self.language) <= content_stems(" ".join(shown), self.language)
 
     def _support(self, text: str, sources: Sequence[PassageSentence]) -> tuple[PassageSentence, ...]:
-        """The sentences that have most of the text, each with something that those before it lack."""
+        """The sentences that have most of the text, each with something that the ones before it lack."""
         stems, figures = self._stems(text), figures_in(text, self.language)
         chosen: list[PassageSentence] = []
         while len(chosen) < MAX_SUPPORT:
@@ -256,17 +257,12 @@ class SentenceJudge:
         return tuple(chosen)
 
     def is_fragment(self, text: str) -> bool:
-        """'In 1867.' and 'Yes.' say something only together with what was asked."""
+        """Whether a text has a meaning only together with the question: 'In 1867.', 'Yes.'."""
         return len(self._stems(text)) < FEW_WORDS - 1
 
     def _stems(self, text: str) -> frozenset[str]:
         stem = stemmer(self.language)
         return content_stems(text, self.language) - {stem(word) for word in REPORTING}
-
-    def _adds_holders(self, text: str, told: Sequence[str]) -> bool:
-        holders = fact_language(self.language).holders
-        known = {word.lower() for words in told for word in WORD.findall(words)}
-        return any(word in holders and word not in known for word in map(str.lower, WORD.findall(text)))
 
     def _changes_denial(self, text: str, support: Sequence[PassageSentence]) -> bool:
         denied = [denies(self._relevant_clauses(text, source), self.language) for source in support]
@@ -281,12 +277,11 @@ class SentenceJudge:
         return sum(denies(word, self.language) for word in WORD.findall(text))
 
     def _relevant_clauses(self, text: str, source: PassageSentence) -> str:
-        """A sentence without the asides in it that say nothing of what the text says."""
+        """A sentence without its asides, unless they share words with the text."""
         stems = self._stems(text)
-        clauses = CLAUSE.split(source.text)
         return ", ".join(
             clause
-            for clause in clauses
+            for clause in CLAUSE.split(source.text)
             if not (ASIDE_OPENING.match(clause) and (of_clause := content_stems(clause, self.language)))
             or not of_clause.isdisjoint(stems)
         )
@@ -301,22 +296,22 @@ class SentenceJudge:
         return any((found := compare(*pair)) is not None and found.kind == "contradiction" for pair in pairs)
 
     def _same_subject(self, text: str, source: PassageSentence, asked: str) -> bool:
-        """Whether a sentence has the name that a text begins with, or stands on its page and begins with no other."""
+        """Whether a sentence has the name that a text starts with, or is on the page of that name and has no other."""
         if source.passage.kind != "text":
             return self._is_of_row(text, source)
         owned = POSSESSIVE_OPENING.match(source.text)
         if owned and not self._stems(text) & content_stems(owned[1], self.language):
             return False
-        told = (source.passage.title, source.passage.text)
+        shown = (source.passage.title, source.passage.text)
         title = keys_in(source.passage.title)
-        mine = self._names(asked) if asked else self._subject(text, told)
-        theirs = _pronoun_name(self.reader, source, self.language) or self._subject(source.text, told)
+        mine = self._names(asked) if asked else self._subject(text, shown)
+        theirs = _pronoun_name(self.reader, source, self.language) or self._subject(source.text, shown)
         if mine and mine <= theirs:
             return True
         return mine <= keys_in(source.text) | (title if theirs <= title | mine else frozenset())
 
     def _is_of_row(self, text: str, row: PassageSentence) -> bool:
-        """Whether a text names what a row is about, its first cell, and no name of another row."""
+        """Whether a text names what a row is about, which is its first cell, and nothing of another row."""
         first = passage_sentences(row.passage, self.language)[0]
         header = "" if first.numbers else first.text
         if row.text == header:
@@ -325,15 +320,15 @@ class SentenceJudge:
         names_it = not label or not label.isdisjoint(self._stems(text))
         return names_it and self._names(text) <= keys_in(f"{row.text} {header} {row.passage.title}")
 
-    def _subject(self, text: str, told: Iterable[str]) -> frozenset[str]:
-        """The words of the name that a text begins with; one word alone is a name if it is written so elsewhere."""
+    def _subject(self, text: str, shown: Iterable[str]) -> frozenset[str]:
+        """The words of the name that a text starts with; a single word is a name if it is written as one elsewhere."""
         plain = without_initial_stops(text)
         first = next(iter(names_in(plain, self.language)), ())
         articles = fact_language(self.language).articles
         if not first or any(word.lower() not in articles for word in plain[: first[0].start].split()):
             return frozenset()
         is_name = (
-            len(first) > 1 or first[0].text.isupper() or any(is_written_as_name(first[0].key, words) for words in told)
+            len(first) > 1 or first[0].text.isupper() or any(is_written_as_name(first[0].key, words) for words in shown)
         )
         return frozenset(word.key for word in first) if is_name else frozenset()
 
@@ -343,7 +338,7 @@ class SentenceJudge:
 
 @lru_cache(maxsize=256)
 def _pronoun_name(reader: Reader | None, source: PassageSentence, language: str) -> frozenset[str]:
-    """The words of the name that the "he" or "she" at the start of a sentence means, where the reader is sure."""
+    """The words of the name that "he" or "she" at the start of a sentence refers to, if the reader is sure."""
     pronoun = PERSONAL.match(source.text)
     if reader is None or pronoun is None:
         return frozenset()
@@ -361,9 +356,9 @@ def _supported(support: Sequence[PassageSentence]) -> SupportedSentence:
 def pronoun_is_clear(
     text: str, language: str, before: Iterable[Passage] | None, support: Iterable[PassageSentence]
 ) -> bool:
-    """Whether a reader knows whom the first words mean: what was shown just before is of the same page.
+    """Whether it is clear what a pronoun at the start refers to: the text shown just before is of the same page.
 
-    `before` is empty where nothing came before but the question, and None where what came before is not shown.
+    `before` is empty if only the question came before, and None if what came before is not shown.
     """
     if not begins_with_pronoun(text, language):
         return True

@@ -31,49 +31,49 @@ from kiwiresearch.text.display import escaped
 from kiwiresearch.zim.archive import EntryRef
 
 CitationLink = Callable[[AnswerCitation], str]
-"""Where a reader opens a citation."""
+"""Returns the address at which a citation can be read."""
 
 
 FOOTER_RULE = "\n\n---\n\n"
-"""Between the answer and what a reader should know beside it."""
+"""Between the answer and the notes below it."""
 
 ACTIVE_MARKUP = re.compile(r"(?<=\])(?=\()|(?<=!)(?=\[)|(?=<[a-zA-Z/!])")
-"""Where a backslash keeps words of a model from becoming a picture, a link or a tag."""
+"""Where a backslash prevents a model's words from becoming an image, a link or a tag."""
 
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in '()<>\\`" '})
 
 
 def markdown_of(answer: Answer, link: CitationLink, address: PageAddress | None = None) -> str:
-    """The whole answer; `address` says where the nearest pages are read when nothing answers."""
+    """The complete answer; `address` gives the links of the nearest pages if nothing answers."""
     return body_markdown(answer) + footer_markdown(answer, link, address)
 
 
 def body_markdown(answer: Answer) -> str:
-    """What answers, with `[1]` behind each sentence; empty where nothing does."""
+    """The answer itself, with marks such as `[1]` after each sentence; empty if there is none."""
     return "\n\n".join(_words(part) for part in body_parts(answer))
 
 
 def footer_markdown(answer: Answer, link: CitationLink, address: PageAddress | None = None) -> str:
-    """What stands below the words."""
-    told = ""
+    """What is shown below the answer."""
+    refusal = ""
     notes = []
     for part in footer_parts(answer):
         if isinstance(part, Refusal):
-            told = ("\n\n" if answer.text.strip() else "") + _refusal(part, link, address)
+            refusal = ("\n\n" if answer.text.strip() else "") + _refusal(part, link, address)
         elif isinstance(part, Senses):
             notes.append(f"{SENSES} {', '.join(_named(one.title, one.ref, address) for one in part.senses)}.")
         elif note := _note(part, link):
             notes.append(note)
-    return told + (FOOTER_RULE + "\n\n".join(notes) if notes else "")
+    return refusal + (FOOTER_RULE + "\n\n".join(notes) if notes else "")
 
 
 def without_footer(text: str) -> str:
-    """Only the words of an answer that a client sends back."""
+    """The answer itself, from the text of one that a client sends back."""
     return text.partition(FOOTER_RULE.strip("\n").join("\n\n"))[0].strip()
 
 
 def defused(text: str) -> str:
-    """Words of a model with their Markdown, but nothing that a client would load or follow."""
+    """A model's Markdown, without anything that a client would load or follow."""
     return ACTIVE_MARKUP.sub(lambda _: "\\", text)
 
 
@@ -87,7 +87,7 @@ def _words(part: Headline | QuotedSentence | ModelText) -> str:
 
 
 def _emphasised(before: str, short: str, behind: str) -> str:
-    """The sentence with the few words that are the answer made strong; spaces stay outside."""
+    """The sentence with the few words that are the answer in bold; spaces stay outside."""
     inner = short.strip()
     left = before + short[: len(short) - len(short.lstrip())]
     right = short[len(short.rstrip()) :] + behind

@@ -1,4 +1,4 @@
-"""Pages cut into sentences, rows and passages, and a cache of them."""
+"""Pages split into sentences, rows and passages, and a cache of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ UnitKind = Literal["sentence", "caption", "row", "box"]
 PROSE = frozenset({"paragraph", "item", "quote", "caption"})
 PASSAGE_KINDS: dict[UnitKind, PassageKind] = {"sentence": "text", "caption": "text", "row": "row", "box": "box"}
 WORDS_A_CHAR = 1 / 6
-"""A word of running text and the space behind it take about six characters."""
+"""A word and its space take about six characters."""
 
 
 class PageUnit(NamedTuple):
-    """The least that can be shown: a sentence, a row of a table, a row of a box."""
+    """The smallest part that can be shown: a sentence, a row of a table, a row of an infobox."""
 
     kind: UnitKind
     start: int
@@ -37,17 +37,17 @@ class PageUnit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SegmentedPage:
-    """A page with its levelled text (the same offsets), its units in order, and how they make passages."""
+    """A page with its text in plain lower case (same offsets), its units in order, and their passages."""
 
     page: PageDoc
     levelled: str
     units: tuple[PageUnit, ...]
     spans: tuple[tuple[int, int], ...]
-    """Of each passage, its first unit and the one behind its last."""
+    """For each passage, its first unit and the one after its last."""
     contexts: tuple[str, ...]
-    """Headings that units stand below: of sections, and of the groups of boxes."""
+    """The headings of sections, and of groups of rows in infoboxes."""
     context_of: tuple[int, ...]
-    """Of each unit, its heading."""
+    """For each unit, the number of its heading."""
 
     def text(self, unit: PageUnit) -> str:
         return self.page.text[unit.start : unit.end]
@@ -57,28 +57,27 @@ class SegmentedPage:
         return tuple(map(self.passage, range(len(self.spans))))
 
     def passage(self, number: int) -> Passage:
-        """A passage as it is shown; most of a page's never are."""
-        first, behind = self.spans[number]
-        start, end = self.units[first].start, self.units[behind - 1].end
+        first, after = self.spans[number]
+        start, end = self.units[first].start, self.units[after - 1].end
         place = place_of(self.page, start)
         kind = PASSAGE_KINDS[self.units[first].kind]
         return Passage(self.page.ref, self.page.title, *place, kind, start, end, self.page.text[start:end])
 
 
 class PageCache:
-    """Pages that were read for questions, the last ones kept at hand."""
+    """The pages that were last read for questions."""
 
-    def __init__(self, settings: AskSettings, *, kept: int = 64) -> None:
+    def __init__(self, settings: AskSettings, *, max_pages: int = 64) -> None:
         self._settings = settings
-        self._kept = kept
+        self._max_pages = max_pages
         self._pages: OrderedDict[tuple[str, str], SegmentedPage | None] = OrderedDict()
 
     def prefetch(self, book: OpenBook, paths: Iterable[str]) -> None:
-        """Say which pages will be read, so that a book on another host sends them together."""
+        """Announce which pages will be read, so that a book on another host can send them together."""
         book.prefetch_pages(path for path in paths if (book.book.id, path) not in self._pages)
 
     def page(self, book: OpenBook, path: str) -> SegmentedPage | None:
-        """The page, cut; None where it cannot be read."""
+        """The page, split; None if it cannot be read."""
         key = (book.book.id, path)
         if key in self._pages:
             self._pages.move_to_end(key)
@@ -88,15 +87,15 @@ class PageCache:
         except (PageNotFound, RedirectLoop):
             found = None
         except KiwiError:
-            return None  # a server that did not answer may answer the next time
+            return None  # not cached: a server that did not answer may answer the next time
         self._pages[key] = found
-        while len(self._pages) > self._kept:
+        while len(self._pages) > self._max_pages:
             self._pages.popitem(last=False)
         return found
 
 
 def segment_page(page: PageDoc, settings: AskSettings) -> SegmentedPage:
-    """A page in units and passages."""
+    """Split a page into units and passages."""
     units = tuple(_units(page))
     spans = tuple(_passage_spans(units, settings))
     groups = sorted((start, group) for box in page.infoboxes for start, group in _row_headings(box))
@@ -116,7 +115,7 @@ def segment_page(page: PageDoc, settings: AskSettings) -> SegmentedPage:
 
 
 def _row_headings(box: Infobox) -> Iterator[tuple[int, str]]:
-    """What each row of a box stands below: '- Total' below 'Population', or below the label of a row before it."""
+    """The heading of each infobox row that has one: of '- Total' it is 'Population', a group or an earlier row."""
     in_parts = {row.group for row in box.rows if row.group and row.key.lstrip().startswith(SUB_ROW_MARKS)}
     above, group, has_parts = "", "", False
     for row in box.rows:
@@ -124,7 +123,7 @@ def _row_headings(box: Infobox) -> Iterator[tuple[int, str]]:
         if row.group != group:
             above, group, has_parts = row.group, row.group, False
         elif not is_part and (has_parts or not group):
-            above = ""  # the parts of what stands above are over, though no heading says so
+            above = ""  # the sub-rows of the heading have ended, though no new heading says so
         if above and (is_part or group not in in_parts):
             yield row.start, above
         has_parts = has_parts or is_part
@@ -139,9 +138,8 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
     words = language_words(page.language)
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
-    behind = page.sections[-1].end
     for number, block in enumerate(page.blocks):
-        if block.start >= behind:
+        if block.start >= page.sections[-1].end:
             break
         while section < last and page.sections[section + 1].heading_start <= block.start:
             section += 1
@@ -169,8 +167,8 @@ def _units(page: PageDoc) -> Iterator[PageUnit]:
 
 
 def _passage_spans(units: Sequence[PageUnit], settings: AskSettings) -> Iterator[tuple[int, int]]:
-    """Which units make a passage: all of a short section, windows of a long one, a few rows, each row of a box."""
-    most = settings.window_words / WORDS_A_CHAR
+    """The passages as spans of units: a short section, a window of a long one, some rows, one row of an infobox."""
+    max_chars = settings.window_words / WORDS_A_CHAR
     first = 0
     while first < len(units):
         unit = units[first]
@@ -185,27 +183,28 @@ def _passage_spans(units: Sequence[PageUnit], settings: AskSettings) -> Iterator
             and PASSAGE_KINDS[units[end].kind] == PASSAGE_KINDS[unit.kind]
         ):
             end += 1
-        size = units[end - 1].end - unit.start
-        if size <= 2 * most:
+        if units[end - 1].end - unit.start <= 2 * max_chars:
             yield first, end
         else:
-            yield from _windows(units, first, end, most, settings.overlap_words / WORDS_A_CHAR)
+            yield from _windows(units, first, end, max_chars, settings.overlap_words / WORDS_A_CHAR)
         first = end
 
 
-def _windows(units: Sequence[PageUnit], first: int, end: int, most: float, overlap: float) -> Iterator[tuple[int, int]]:
-    """Whole units, about `most` characters; each window begins again with about `overlap` of the one before."""
+def _windows(
+    units: Sequence[PageUnit], first: int, end: int, max_chars: float, overlap: float
+) -> Iterator[tuple[int, int]]:
+    """Windows of complete units, each of about `max_chars` and starting with about `overlap` of the one before."""
     start = first
     while start < end:
         stop = start + 1
-        while stop < end and units[stop].end - units[start].start <= most:
+        while stop < end and units[stop].end - units[start].start <= max_chars:
             stop += 1
         yield start, stop
         if stop >= end:
             break
-        again = stop
-        # The next window takes some of this one again, but must still have room for what follows it.
-        earliest = max(units[stop - 1].end - overlap, units[stop].end - most)
-        while again - 1 > start and units[again - 1].start >= earliest:
-            again -= 1
-        start = again
+        next_start = stop
+        # The overlap must leave room for at least one new unit.
+        earliest = max(units[stop - 1].end - overlap, units[stop].end - max_chars)
+        while next_start - 1 > start and units[next_start - 1].start >= earliest:
+            next_start -= 1
+        start = next_start

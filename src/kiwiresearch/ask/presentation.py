@@ -1,4 +1,4 @@
-"""An answer as a sequence of parts: what is shown, in which order and in which words, in every interface."""
+"""An answer as a sequence of parts: what every interface shows, in which order and in which words."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, ExaminedPage
+from kiwiresearch.ask.refusal import NO_ANSWER, NO_SOURCED_ANSWER
 from kiwiresearch.search.interpretation import Sense
 
-NO_ANSWER = "No answer found in the books."
-NO_SOURCED_ANSWER = "No answer found in the books: the text above is the model's own, without a source."
 CLOSEST = "Closest passages:"
 SENSES = "It can also mean:"
 PRESENT_NOTE = "The question is about the present; {title} is from {date}."
@@ -20,7 +19,7 @@ DISAGREEMENT = "Sources do not agree."
 MAX_NEAR = 3
 Level = Literal["high", "medium", "low"]
 HIGH, MEDIUM = 75, 45
-"""From these percentages on, confidence is called so."""
+"""The lowest percentages that are called high and medium confidence."""
 
 CELLS = re.compile(r":?\t+")
 BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
@@ -28,7 +27,7 @@ BREAKS = re.compile(r"([.,:;!?…]?) *\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class NumberedSource:
-    """A citation under the number it goes by."""
+    """A citation and its number in the answer."""
 
     number: int
     cited: AnswerCitation
@@ -40,7 +39,7 @@ class NumberedSource:
 
 @dataclass(frozen=True, slots=True)
 class QuotedSentence:
-    """A sentence or row of a page in one line, cut where the few words in it begin and end that are the answer."""
+    """A sentence or row of a page on one line, split around the few words that are the answer."""
 
     before: str
     short: str
@@ -54,21 +53,21 @@ class QuotedSentence:
 
 @dataclass(frozen=True, slots=True)
 class ModelText:
-    """What a model said, with its own marks."""
+    """What a model said, with its citation marks."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The answer in a few words: yes or no, or a part of the sentence that follows."""
+    """The answer in a few words: yes, no, or a part of the sentence that follows."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class ClosePassage:
-    """A sentence that comes close to an answer, and is none."""
+    """A sentence that comes close to an answer."""
 
     text: str
     cited: AnswerCitation
@@ -76,7 +75,7 @@ class ClosePassage:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """That the books hold no answer; and what comes close: passages, and pages."""
+    """That the books have no answer, and the passages and pages that come closest."""
 
     words: str
     closest: tuple[ClosePassage, ...]
@@ -104,7 +103,7 @@ class DisagreementSide:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementPart:
-    """What two sources do not agree in, and what they say."""
+    """A disagreement between two sources, and what they say."""
 
     words: str
     sides: tuple[DisagreementSide, DisagreementSide]
@@ -112,28 +111,28 @@ class DisagreementPart:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a reader should know beside the answer."""
+    """Something a reader should know in addition to the answer."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class RouteNote:
-    """How the answer was found; for those who want to know how it came about."""
+    """How the answer was found; shown on request."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How often answers with such evidence were right."""
+    """How likely the answer is right."""
 
     level: Level
     percent: int
 
     @classmethod
     def of(cls, sure: float) -> Confidence:
-        """In steps of five, and never 0 or 100: nothing is certain."""
+        """Rounded to steps of five, and never 0 or 100, since nothing is certain."""
         percent = min(max(round(sure * 20) * 5, 5), 95)
         return cls("high" if percent >= HIGH else "medium" if percent >= MEDIUM else "low", percent)
 
@@ -144,7 +143,7 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class SourceList:
-    """All that is cited, by numbers; shown first where an answer is shown as it comes."""
+    """All citations, numbered; shown first if the answer is streamed."""
 
     sources: tuple[NumberedSource, ...]
 
@@ -175,15 +174,16 @@ AnswerPart = (
 
 
 def parts_of(answer: Answer) -> Iterator[AnswerPart]:
-    """All that is told of an answer, in the order in which it is told."""
+    """All parts of an answer, in the order in which they are shown."""
     yield from body_parts(answer)
     yield from footer_parts(answer)
 
 
 def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText]:
-    """What answers; nothing where nothing does. What is there twice is told once."""
+    """The answer itself, without duplicate sentences; nothing if there is none."""
     if not answer.model and answer.lines:
-        if words := _headline(answer):
+        verdict = {"yes": YES, "no": NO, "": ""}[answer.verdict]
+        if words := verdict or answer.chosen or on_one_line(answer.short.strip()):
             yield Headline(words)
         sources = {source.cited.key: source for source in numbered(answer)}
         for place, line in enumerate(dict.fromkeys(answer.lines)):
@@ -192,14 +192,8 @@ def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText
         yield ModelText(answer.text.strip())
 
 
-def _headline(answer: Answer) -> str:
-    if answer.verdict:
-        return YES if answer.verdict == "yes" else NO
-    return answer.chosen or on_one_line(answer.short.strip())
-
-
 def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
-    """What is told below the words: that there are none, what does not agree, and where all is from."""
+    """What is shown below the answer: a refusal, disagreements, notices and sources."""
     sources = numbered(answer)
     if not answer.grounded:
         closest = tuple(ClosePassage(on_one_line(one.citation.quote.text), one) for one in answer.closest)
@@ -223,13 +217,13 @@ def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
 
 
 def numbered(answer: Answer) -> tuple[NumberedSource, ...]:
-    """The citations in the order of their numbers, from 1 on; one that is there twice counts once."""
+    """The citations without duplicates, each with its number."""
     unique = {cited.key: cited for cited in answer.citations}
     return tuple(NumberedSource(cited.number or place, cited) for place, cited in enumerate(unique.values(), start=1))
 
 
 def origin_of(books: Sequence[AnswerBook], shown: Callable[[str], str] = str) -> str:
-    """Which books an answer is from, and how old they are: 'From Wikipedia for Schools, 2007'."""
+    """The books an answer is from, with their dates: 'From Wikipedia for Schools, 2007'."""
     named = [_book(book, shown) for book in books]
     if not named:
         return ""
@@ -237,12 +231,12 @@ def origin_of(books: Sequence[AnswerBook], shown: Callable[[str], str] = str) ->
 
 
 def related_pages(names: Sequence[str]) -> str:
-    """The nearest pages in a sentence, by their names as they are shown; empty where there are none."""
+    """The nearest pages in a sentence; empty if there are none."""
     return f"Related pages: {', '.join(names)}." if names else ""
 
 
 def on_one_line(text: str) -> str:
-    """Rows and items of a page as a line of text: the name of a value before it, rows behind one another."""
+    """Rows and list items of a page as one line of text: 'Born: 1809, Died: 1882'."""
     return BREAKS.sub(lambda stop: f"{stop[1] or ','} ", CELLS.sub(": ", text))
 
 
@@ -255,7 +249,7 @@ def _sentence(line: AnswerSentence, span: tuple[int, int], sources: dict[str, Nu
 
 
 def _near(pages: Sequence[ExaminedPage]) -> tuple[ExaminedPage, ...]:
-    """The first few pages, of those of one title the first."""
+    """The first few pages with different titles."""
     unique: dict[str, ExaminedPage] = {}
     for page in pages:
         if page.title.strip():
@@ -264,8 +258,8 @@ def _near(pages: Sequence[ExaminedPage]) -> tuple[ExaminedPage, ...]:
 
 
 def _disagreement(conflict: AnswerConflict, sources: dict[str, NumberedSource]) -> DisagreementPart:
-    a = DisagreementSide(on_one_line(conflict.a_quote.strip()), sources.get(conflict.a_key))
-    b = DisagreementSide(on_one_line(conflict.b_quote.strip()), sources.get(conflict.b_key))
+    sides = (conflict.a_quote, conflict.a_key), (conflict.b_quote, conflict.b_key)
+    a, b = (DisagreementSide(on_one_line(quote.strip()), sources.get(key)) for quote, key in sides)
     return DisagreementPart(conflict.words, (a, b))
 
 

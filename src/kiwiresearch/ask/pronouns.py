@@ -1,4 +1,4 @@
-"""A pronoun on a page, and which name before it the reading model takes it for."""
+"""A pronoun on a page, and the name before it that the reading model takes it to mean."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SENTENCES_BEFORE = 4
 SURE = 0.985
-"""The least confidence at which a choice is used."""
+"""The lowest confidence at which a choice is used."""
 MIN_SHARE = 0.02
 """A name with a smaller share than this is not treated as the full form of a shorter, likely name."""
 
@@ -26,7 +26,7 @@ HE, SHE = (re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in ("he|him|
 PERSONAL = re.compile(rf"{HE.pattern}|{SHE.pattern}", re.IGNORECASE)
 NEUTRAL = re.compile(r"its?", re.IGNORECASE)
 OPENING = 8
-"""A page whose first sentences, so many, have at least `FEW` personal pronouns is about somebody."""
+"""A page with at least `FEW` personal pronouns in this many first sentences is about a person."""
 FEW, MANY = 2, 4
 
 
@@ -41,8 +41,8 @@ class PronounContext:
 
     def words(self, name: Mention) -> str:
         """A name as it is written, without a possessive."""
-        whole = self.text.title if name.unit == TITLE else self.text.units[name.unit]
-        return POSSESSIVE.sub("", whole[name.start : name.end])
+        text = self.text.title if name.unit == TITLE else self.text.units[name.unit]
+        return POSSESSIVE.sub("", text[name.start : name.end])
 
 
 def context_on(page: PageDoc, start: int, end: int) -> PronounContext:
@@ -103,7 +103,7 @@ def _may_mean_title(opening: str, pronoun: str) -> bool:
 
 
 def _is_about_other(text: str, pronoun: str) -> bool:
-    """Whether a text speaks of a woman where the pronoun is "he", or of a man where it is "she"."""
+    """Whether a text is about a woman and the pronoun is "he", or about a man and it is "she"."""
     he, she = len(HE.findall(text)), len(SHE.findall(text))
     own, other = (he, she) if HE.fullmatch(pronoun) else (she, he)
     return bool(PERSONAL.fullmatch(pronoun)) and other >= FEW and own < other
@@ -111,7 +111,7 @@ def _is_about_other(text: str, pronoun: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """What a pronoun means, in the words of the longest name for it, and how sure that is, from 0 to 1."""
+    """What a pronoun refers to, by the longest name for it, and how probable that is."""
 
     name: str
     confidence: float
@@ -127,13 +127,13 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
         shares[words] = shares.get(words, 0.0) + share
     folded = {name: fold(name).split() for name in shares}
 
-    def whole(name: str) -> float:
+    def with_short_forms(name: str) -> float:
         if shares[name] < MIN_SHARE:
             return shares[name]  # "Newton" is not short for "Newton's Cradle"
         return sum(shares[one] for one in shares if _is_short_for(folded[one], folded[name]))
 
-    best = max(shares, key=lambda name: (round(whole(name), 6), -len(name), name), default="")
-    return Referent(best, whole(best) if best else 0.0)
+    best = max(shares, key=lambda name: (round(with_short_forms(name), 6), -len(name), name), default="")
+    return Referent(best, with_short_forms(best) if best else 0.0)
 
 
 def _is_short_for(short: list[str], name: list[str]) -> bool:

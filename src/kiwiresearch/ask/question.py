@@ -1,4 +1,4 @@
-"""What a question asks for: its words, the kind of answer it wants, and its parts."""
+"""What a question asks for: its words, the kind of answer it wants, and what it compares."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DATA = files("kiwiresearch.ask") / "data" / "questions"
 
 
 class QuestionTerm(NamedTuple):
-    """A word of the question that matters, and other words that may stand for it in the answer."""
+    """A content word of the question, and other words that may replace it in the answer."""
 
     term: Term
     related: tuple[str, ...]
     is_asking: bool
     """It only says what kind of answer is wanted."""
     is_name: bool
-    """A name or a figure: an answer that has nothing of it is about something else."""
+    """A name or number: an answer without it is about something else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, taken apart once for all that follows."""
+    """A parsed question."""
 
     text: str
     query: Query
@@ -50,26 +50,23 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is small talk, or none of its words says anything; two may still be a name, as 'The Who'."""
+        """Whether it is small talk, or has nothing but stop words; two of those may still be a name, as 'The Who'."""
         if " ".join(self.query.words) in question_words(self.language).small_talk:
             return True
-        silent = language_words(self.language).stop_words
+        stop_words = language_words(self.language).stop_words
         is_name = self.query.definitional and len(self.terms) > 1
-        return not is_name and all(asked.term.word in silent for asked in self.terms)
+        return not is_name and all(asked.term.word in stop_words for asked in self.terms)
 
 
 class BoxMeasure(NamedTuple):
-    """Words of a label in a fact box, and the unit of its values; `date` for dates."""
+    """Words of a label in an infobox, and the unit of its values; `date` for dates."""
 
     words: tuple[str, ...]
     unit: str
 
 
-SIDES = ("more", "less")
-
-
 class ComparisonDirection(NamedTuple):
-    """What two things are compared by, and whether more of it is meant, or less."""
+    """What two things are compared by, and whether the one with more of it is wanted."""
 
     measure: str
     most: bool
@@ -77,31 +74,31 @@ class ComparisonDirection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """What is known of the questions of a language."""
+    """The words and patterns of a language's questions."""
 
     openings: tuple[tuple[str, AnswerKind], ...]
     """The longest first."""
     asking: frozenset[str]
     related: Mapping[str, tuple[str, ...]]
     patterns: Mapping[str, str]
-    """Regular expressions that tell a kind of answer in a text."""
+    """Regular expressions that recognise a kind of answer in a text."""
     ends: Mapping[str, frozenset[str]]
-    """Stems of a question that ask for the first or the last end of a range."""
+    """Stems that ask for the first or the last end of a range."""
     joiners: frozenset[str]
-    """Small words that stand inside names."""
+    """Words that may be inside names, such as 'of'."""
     neutral_label_words: frozenset[str]
-    """Words of a label that ask for nothing special, as 'Total'."""
+    """Words of a label without a meaning of their own, such as 'Total'."""
     agents: frozenset[str]
     places: frozenset[str]
-    """Words right before the name of a doer, and of a place."""
+    """Words before the name of an agent ('by'), and of a place ('in')."""
     forms: tuple[re.Pattern[str], ...]
     """How a question compares two things, 'a' and 'b'."""
     compared: Mapping[str, AnswerKind]
     """Words that compare, and the kind of answer they want."""
     small_talk: frozenset[str]
-    """What people say to a chat that asks nothing of a book."""
+    """What people say to a chat without asking anything."""
     present: tuple[str, ...]
-    """Words of a question that asks how things are now."""
+    """Words of a question about the present."""
     measures: Mapping[str, tuple[BoxMeasure, ...]]
     directions: Mapping[str, ComparisonDirection]
     """By a word that compares, such as 'bigger'."""
@@ -116,7 +113,7 @@ NO_QUESTION_WORDS = QuestionWords(
 
 @cache
 def question_words(language: str) -> QuestionWords:
-    """The words of a language; none where nobody has written them down yet."""
+    """The words of a language; empty for a language without a table."""
     file = DATA / f"{language}.toml"
     if not file.is_file():
         return NO_QUESTION_WORDS
@@ -146,19 +143,14 @@ def question_words(language: str) -> QuestionWords:
         },
         {
             word: ComparisonDirection(by, side == "more")
-            for side in SIDES
+            for side in ("more", "less")
             for by, words in table[side].items()
             for word in words
         },
     )
 
 
-def kind_patterns(language: str) -> Mapping[str, str]:
-    return question_words(language).patterns
-
-
 def read_question(text: str, language: str = "eng") -> Question:
-    """Take a question apart."""
     query = parse_query(text, language)
     known = question_words(language)
     named = names_in(text)
@@ -175,7 +167,7 @@ def read_question(text: str, language: str = "eng") -> Question:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The words of a question that are names by their capitals, or figures; its first word has a capital anyway."""
+    """The words of a question that are numbers, or names by their capitals; the first word always has one."""
     words = words_in(text)
     is_shouted = not any(char.islower() for char in text)
     found = {word.lower() for word in words if word[:1].isdigit()}
@@ -196,7 +188,7 @@ QUESTION_WORD_INSIDE = re.compile(
 
 
 def _is_bare_name(rest: str, text: str) -> bool:
-    """Whether 'Who was …?' goes on with nothing but a name, so that it asks who that is."""
+    """Whether 'Who was …?' is followed by nothing but a name, and so asks who that is."""
     words = rest.rstrip(" ?").split()
     if "'s" in rest or words[:1] == ["the"] or len(words) > 2 * SHORT_NAME:
         return False
@@ -207,14 +199,14 @@ def _is_bare_name(rest: str, text: str) -> bool:
 
 
 def kind_of(text: str, known: QuestionWords) -> AnswerKind:
-    """The kind of answer that is wanted, by how the question begins; a question may also end in its own words."""
+    """The kind of answer that is wanted, by how the question starts, or by a question word at its end."""
     asked = POLITE.sub("", plain_lower(text).strip(" ¿\"'“”‘’«»"))
-    begun = PREPOSITION.sub("", asked)
-    who = WHO.match(begun)
+    start = PREPOSITION.sub("", asked)
+    who = WHO.match(start)
     if who and "person" in {kind for _, kind in known.openings}:
         return "definition" if _is_bare_name(who["rest"], text) else "person"
     for phrase, kind in known.openings:
-        if begun.startswith(phrase) and not begun[len(phrase) :][:1].isalnum():
+        if start.startswith(phrase) and not start[len(phrase) :][:1].isalnum():
             return kind
     # 'The treaty was signed in what year?', 'Lincoln was born where?'
     inside = QUESTION_WORD_INSIDE.search(asked)
@@ -231,7 +223,7 @@ def kind_of(text: str, known: QuestionWords) -> AnswerKind:
 
 @dataclass(frozen=True, slots=True)
 class ComparedThings:
-    """Two things that a question compares, and what is asked of each."""
+    """Two things that a question compares, and a question about each."""
 
     things: tuple[str, str]
     questions: tuple[Question, Question]
@@ -242,12 +234,12 @@ class ComparedThings:
 
     def names(self, thing: str) -> tuple[str, ...]:
         """What a page about one of them may be called."""
-        is_whole = not self.noun or self.noun in plain_lower(thing).split()
-        return (thing,) if is_whole else (f"{thing} {self.noun}", thing)
+        is_complete = not self.noun or self.noun in plain_lower(thing).split()
+        return (thing,) if is_complete else (f"{thing} {self.noun}", thing)
 
 
 def comparison_in(question: Question) -> ComparedThings | None:
-    """The two things of 'Which is older, A or B?'; None where nothing is compared."""
+    """The two things of 'Which is older, A or B?'; None if nothing is compared."""
     known = question_words(question.language)
     words = plain_lower(question.text).replace(",", " ").replace("?", " ").split()
     word = next((word for word in words if word in known.compared), None)
@@ -255,7 +247,7 @@ def comparison_in(question: Question) -> ComparedThings | None:
         return None
     for form in known.forms:
         found = form.search(question.text.strip())
-        if found and "," not in question.text[: found.start()]:  # of three things, no two are meant
+        if found and "," not in question.text[: found.start()]:  # not the last two of three things
             a, b = (ARTICLE.sub("", found[name].strip()) for name in ("a", "b"))
             first, second = (
                 replace(read_question(f"{word} {thing}", question.language), kind=known.compared[word])

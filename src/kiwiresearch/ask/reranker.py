@@ -1,4 +1,4 @@
-"""The best passages ranked again by the reading model: which sentence answers, with which words, how surely."""
+"""Ranks the best passages again by the reading model: which sentence answers, with which words, how surely."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ from kiwiresearch.ask.answer import Verdict
 from kiwiresearch.ask.context import Stretch, stretches_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question
-from kiwiresearch.ask.retrieval import RetrievedEvidence
-from kiwiresearch.ask.score import ScoredUnit, Strength, reader_confidence, score_other_unit, with_reader_score
+from kiwiresearch.ask.refusal import judged_by_reader
+from kiwiresearch.ask.score import (
+    RetrievedEvidence,
+    ScoredUnit,
+    Strength,
+    reader_confidence,
+    score_other_unit,
+    with_reader_score,
+)
 from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.reader.reader import ReadingText
@@ -22,18 +29,18 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.archive import EntryRef
 
 MAX_STRETCHES, MAX_TOKENS = 10, 800
-"""So many stretches of text are read, and so many tokens in all."""
+"""How many stretches of text are read, and how many tokens in all."""
 
-LIKENESS = 5.0
-"""What likeness to the question is worth, beside the score by words, where it is decided what to read."""
+SIMILARITY_WEIGHT = 5.0
+"""The weight of similarity to the question, against the score by words, in the choice of what to read."""
 
 UNREAD = -8.0
-"""The relevance of a sentence whose passage was not read: less than that of almost any that was."""
+"""The relevance of a sentence that was not read: lower than that of almost any that was."""
 
 PLAIN_YES, PLAINLY_RELEVANT = 3.5, 2.0
-"""How much more a text must say yes than no for a question to be answered with yes, and how relevant the sentence must
-be. Of 196 questions of CMU's, 54 are answered so, and 52 of them rightly. No is never said for what was read: where the
-model said it plainly, it was wrong as often as right.
+"""How much more a text must say yes than no to be answered with yes, and how relevant the sentence must be. Of 196
+questions of CMU's, 54 are answered so, 52 of them correctly. The answer is never no: where the model was sure of no,
+it was wrong as often as right.
 """
 
 Key = tuple["EntryRef", int]
@@ -41,41 +48,26 @@ Key = tuple["EntryRef", int]
 
 @dataclass(frozen=True, slots=True)
 class _ReaderJudgement:
-    """What the model says of a unit, and of the passage it stands in."""
+    """What the model says about a unit, and about the text around it."""
 
     unit: ReadUnit
     text: ReadText
 
 
-def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, least: float) -> RetrievedEvidence:
-    """The same evidence, its units in the order that words and meaning give together, and how strong it is so.
-
-    Below a confidence of `least`, nothing answers.
-    """
+def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
+    """The same evidence with its units in the order of words and meaning together, accepted or refused by that."""
     if not evidence.units or evidence.part_count:
         return evidence
     stretches = stretches_to_read(question, evidence.units)
-    found = _read(reader, question, stretches)
-    weighed = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
-    units = [with_reader_score(one, *_reader_features_of(found, one)) for one in weighed]
+    judgements = _read(reader, question, stretches)
+    candidates = (*evidence.units, *_unscored_units(evidence.units, stretches, question))
+    units = [with_reader_score(one, *_reader_features_of(judgements, one)) for one in candidates]
     units.sort(key=lambda one: (-one.total, one.place))
-    best = found.get((units[0].read.page.ref, units[0].unit))
-    right = reader_confidence(units, question, evidence.strength)
-    strength = Strength(evidence.strength.page_confidence, right, evidence.strength.coverage)
+    best = judgements.get((units[0].read.page.ref, units[0].unit))
+    confidence = reader_confidence(units, question, evidence.strength)
+    strength = Strength(evidence.strength.page_confidence, confidence, evidence.strength.coverage)
     verdict = _verdict(best) if question.kind == "yes_no" else ""
-    read = replace(evidence, units=tuple(units), strength=strength, verdict=verdict)
-    return _with_route(read, least)
-
-
-def _with_route(evidence: RetrievedEvidence, least: float) -> RetrievedEvidence:
-    """What reading makes of the route: words alone may have seen no answer where there is one, or one where is none."""
-    title = evidence.units[0].read.page.title
-    if evidence.strength.answer_confidence < least:
-        why = "What comes closest is too weak to be called an answer."
-        return replace(evidence, route="none", why=why, verdict="")
-    if evidence.route == "none":
-        return replace(evidence, route="fulltext", why=f"The full text led to {title!r}.")
-    return evidence
+    return judged_by_reader(replace(evidence, units=tuple(units), strength=strength, verdict=verdict), min_confidence)
 
 
 def _verdict(best: _ReaderJudgement | None) -> Verdict:
@@ -86,7 +78,7 @@ def _verdict(best: _ReaderJudgement | None) -> Verdict:
 def _reader_features_of(
     found: dict[Key, _ReaderJudgement], one: ScoredUnit
 ) -> tuple[dict[str, float], tuple[int, int] | None]:
-    """What the model says of a unit, by name, and where in it the answer stands."""
+    """What the model says about a unit, by name, and the span of the answer in it."""
     seen = found.get((one.read.page.ref, one.unit))
     if seen is None:
         return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
@@ -107,7 +99,7 @@ def _read(reader: Reader, question: Question, stretches: Sequence[Stretch]) -> d
 def _unscored_units(
     units: Sequence[ScoredUnit], stretches: Sequence[Stretch], question: Question
 ) -> Iterator[ScoredUnit]:
-    """Units that are read with others and have too few of the question's words to be weighed before."""
+    """Units that are read with others, but had too few of the question's words to be scored before."""
     known = {(one.read.page.ref, one.unit) for one in units}
     of_page = {one.read.page.ref: one for one in units}
     for stretch in stretches:
@@ -118,10 +110,10 @@ def _unscored_units(
 
 
 def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[Stretch]:
-    """What is read: the stretches around the units that are best by words and by likeness to the question."""
+    """What is read: the text around the units that are best by words and by similarity to the question."""
     rows = _embedder().embed([question.text, *(f"{one.read.page.title}. {one.text}" for one in units)])
-    likes = similarity(rows[0], rows[1:])
-    order = sorted(range(len(units)), key=lambda at: (-units[at].total - LIKENESS * likes[at], units[at].place))
+    similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
+    order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))
     return stretches_of([units[at] for at in order], MAX_TOKENS, MAX_STRETCHES)
 
 
@@ -141,11 +133,11 @@ def reader_text(stretch: Stretch) -> ReadingText:
 
 
 def reader_row(read: SegmentedPage, number: int) -> str:
-    """A unit as the model reads it: a row of a box with what it stands below."""
+    """A unit as the model reads it: a row of an infobox with the heading above it."""
     return (_prefix(read, number) + read.text(read.units[number])).replace("\t", ":")
 
 
 def _prefix(read: SegmentedPage, number: int) -> str:
-    """'Population ' before the row '- Total' of a box: what the row stands below."""
+    """'Population ' before the row '- Total' of an infobox: the heading above the row."""
     above = read.contexts[read.context_of[number]] if read.units[number].kind == "box" else ""
     return f"{above} " if above else ""

@@ -1,4 +1,4 @@
-"""The score of a sentence or row for a question, and how likely the best ones answer it."""
+"""The score of a sentence or row for a question, and evidence: the best ones, and how likely they answer it."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from kiwiresearch.ask.answer import ExaminedPage, Route, Verdict
 from kiwiresearch.ask.answer_kind import gives_reason, is_not_the_most, kind_match
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.word_matches import NearbyWords, WeightedWord, WordMatches
+from kiwiresearch.search.interpretation import Sense
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import plain_lower
 
+WORD = re.compile(r"[^\W\d_]+")
+TAB = "\t"
 MIN_LABEL = 0.3
-"""A label of which less than this is asked for is of something else."""
+"""If less than this share of a label is asked for, it labels something else."""
 
 MAX_SCORED = 60
-"""Of a page, so many units that hold the most words are weighed in full."""
+"""How many units of a page are fully scored: those with most of the question's words."""
 
 
 class ScoredUnit(NamedTuple):
-    """A unit of a page and all that can be said of it, by name."""
+    """A unit of a page, and its features for a question."""
 
     read: SegmentedPage
     unit: int
@@ -34,9 +39,9 @@ class ScoredUnit(NamedTuple):
     parts: Mapping[str, float]
     total: float
     answer_span: tuple[int, int] | None = None
-    """Where in its text the reading model sees the answer best; None where it has no words, or was not asked."""
+    """The best answer in its text according to the reading model; None if it found none, or was not used."""
     matches: WordMatches | None = None
-    """Where the question's words stand on its page; None where words did not choose it."""
+    """Where the question's words occur on its page; None if it was not chosen by words."""
 
     @property
     def text(self) -> str:
@@ -44,7 +49,7 @@ class ScoredUnit(NamedTuple):
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """What makes the order total where totals are equal."""
+        """Breaks ties between equal totals."""
         ref = self.read.page.ref
         return ref.book, ref.path, self.read.units[self.unit].start
 
@@ -58,78 +63,84 @@ class ScoredUnit(NamedTuple):
 
 @cache
 def unit_weights() -> Mapping[str, float]:
-    """What each part is worth."""
+    """The weight of each feature."""
+    return {name: float(weight) for name, weight in _weight_tables()["unit"].items()}
+
+
+@cache
+def _weight_tables() -> Mapping[str, Mapping[str, float]]:
     text = (files("kiwiresearch.ask") / "data" / "weights.toml").read_text(encoding="utf-8")
-    return {name: float(worth) for name, worth in tomllib.loads(text)["unit"].items()}
+    tables: Mapping[str, Mapping[str, float]] = tomllib.loads(text)
+    return tables
 
 
 SimilarityFunction = Callable[[Sequence[str]], Sequence[float]]
-"""How near texts are to the question in meaning, where an embedder is switched on."""
+"""How similar in meaning texts are to the question, by an embedder."""
 
 
 def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[ScoredUnit]:
-    """Units of one page, with how near the page is to the best one."""
-    worth = unit_weights()
-    beside = {"page": nearness, "first page": float(nearness >= 1.0)}
-    more = _total(beside, worth)
-    beside = {name: value for name, value in beside.items() if value}
-    return [one._replace(parts={**one.parts, **beside}, total=one.total + more) for one in units]
+    """The units of one page, scored also by how near the page comes to the best one."""
+    features = {"page": nearness, "first page": float(nearness >= 1.0)}
+    more = _total(features)
+    features = {name: value for name, value in features.items() if value}
+    return [one._replace(parts={**one.parts, **features}, total=one.total + more) for one in units]
 
 
 def unscored_unit(read: SegmentedPage, number: int) -> ScoredUnit:
-    """A unit that was chosen by what it says, not by its words."""
+    """A unit that was not chosen by the question's words."""
     passage = next(place for place, (first, end) in enumerate(read.spans) if first <= number < end)
     return ScoredUnit(read, number, passage, {}, 0.0)
 
 
-def with_reader_score(one: ScoredUnit, said: Mapping[str, float], words: tuple[int, int] | None) -> ScoredUnit:
-    """A unit with what the reading model says of it."""
-    return one._replace(parts={**one.parts, **said}, total=one.total + _total(said, unit_weights()), answer_span=words)
+def with_reader_score(one: ScoredUnit, said: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
+    """A unit with the features and the answer that the reading model gives it."""
+    return one._replace(parts={**one.parts, **said}, total=one.total + _total(said), answer_span=span)
 
 
 def score_units(
-    read: SegmentedPage, question: Question, weights: Sequence[WeightedWord], likeness: SimilarityFunction | None = None
+    read: SegmentedPage,
+    question: Question,
+    weights: Sequence[WeightedWord],
+    similarity: SimilarityFunction | None = None,
 ) -> list[ScoredUnit]:
-    """The units of a page that hold words of the question."""
-    held = WordMatches.find_on(read, weights, question.language)
-    asked = held.asked_share
-    rows = sorted(((held.words(number), number) for number in held.candidates()), key=lambda row: (-row[0].sum, row[1]))
-    worth = unit_weights()
+    """The units of a page that have words of the question, scored."""
+    matches = WordMatches.find_on(read, weights, question.language)
+    asked = matches.asked_share
+    rows = [(matches.words(number), number) for number in matches.candidates()]
+    rows.sort(key=lambda row: (-row[0].sum, row[1]))
     found = []
-    for row, number in rows[:MAX_SCORED]:
-        parts = _parts(read, number, row, question, held) | {"asked": asked}
-        found.append(ScoredUnit(read, number, held.passage_of[number], parts, _total(parts, worth), matches=held))
-    if likeness is not None and found:
-        likes = likeness([f"{read.page.title}. {one.text}" for one in found])
-        found = [_with_likeness(one, like, worth) for one, like in zip(found, likes, strict=True)]
+    for words, number in rows[:MAX_SCORED]:
+        parts = _parts(read, number, words, question, matches) | {"asked": asked}
+        found.append(ScoredUnit(read, number, matches.passage_of[number], parts, _total(parts), matches=matches))
+    if similarity is None or not found:
+        return found
+    for place, value in enumerate(similarity([f"{read.page.title}. {one.text}" for one in found])):
+        parts = {**found[place].parts, "meaning": max(0.0, float(value))}
+        found[place] = found[place]._replace(parts=parts, total=_total(parts))
     return found
 
 
 def score_other_unit(one: ScoredUnit, number: int, question: Question) -> ScoredUnit:
-    """Another unit of the same page, which has too few of the question's words to be weighed with the others."""
-    held = one.matches
-    if held is None:
+    """Another unit of the same page, which has too few of the question's words to have been scored."""
+    matches = one.matches
+    if matches is None:
         return unscored_unit(one.read, number)
-    parts = _parts(one.read, number, held.words(number), question, held)
+    parts = _parts(one.read, number, matches.words(number), question, matches)
     parts |= {name: one.parts[name] for name in PAGE_FEATURES if name in one.parts}
-    return one._replace(unit=number, passage=held.passage_of[number], parts=parts, total=_total(parts, unit_weights()))
+    return one._replace(unit=number, passage=matches.passage_of[number], parts=parts, total=_total(parts))
 
 
 PAGE_FEATURES = ("asked", "page", "first page")
-"""Parts that all units of a page have alike."""
+"""Features that are the same for all units of a page."""
 
 
-def _with_likeness(one: ScoredUnit, like: float, worth: Mapping[str, float]) -> ScoredUnit:
-    parts = {**one.parts, "meaning": max(0.0, float(like))}
-    return one._replace(parts=parts, total=_total(parts, worth))
-
-
-def _total(parts: Mapping[str, float], worth: Mapping[str, float]) -> float:
-    return sum(value * worth[name] for name, value in parts.items())
+def _total(parts: Mapping[str, float]) -> float:
+    weights = unit_weights()
+    return sum(value * weights[name] for name, value in parts.items())
 
 
 def _parts(
-    read: SegmentedPage, number: int, words: NearbyWords, question: Question, held: WordMatches
+    read: SegmentedPage, number: int, words: NearbyWords, question: Question, matches: WordMatches
 ) -> dict[str, float]:
     unit = read.units[number]
     text = read.text(unit)
@@ -139,7 +150,7 @@ def _parts(
     kind = 0.0 if is_unfit else kind_match(text, question)
     size = len(text.split())
     is_sentence = unit.kind == "sentence"
-    label = _label(read, number, held, question) if unit.kind == "box" and not is_unfit else 0.0
+    label = _label(read, number, matches, question) if unit.kind == "box" and not is_unfit else 0.0
     parts = {
         "words": words.own,
         "title words": words.title,
@@ -149,12 +160,12 @@ def _parts(
         "names missing": words.missing,
         "unknown words": words.unknown,
         "asked nearby": words.asked_nearby,
-        "words together": held.adjacent_share(unit.start, unit.end),
+        "words together": matches.adjacent_share(unit.start, unit.end),
         "kind of answer": max(kind - 0.5, 0.0) * 2,
         "not the kind": max(0.5 - kind, 0.0) * 2,
         "not the most": float(is_not_the_most(text, question)),
         "lead": float(unit.section == 0),
-        "first sentence": float(is_sentence and number == held.first),
+        "first sentence": float(is_sentence and number == matches.first),
         "caption": float(unit.kind == "caption"),
         "table row": float(unit.kind == "row"),
         "box row": float(unit.kind == "box"),
@@ -165,97 +176,104 @@ def _parts(
     return {name: value for name, value in parts.items() if value}
 
 
-def _label(read: SegmentedPage, number: int, held: WordMatches, question: Question) -> float:
-    """What of the question, its subject left aside, the label of a row has; less where it says more than is asked."""
-    unit = read.units[number]
-    text = read.text(unit)
-    end = text.find("\t")
-    label = f"{read.contexts[read.context_of[number]] if read.context_of[number] else ''} {text[: max(end, 0)]}"
+def _label(read: SegmentedPage, number: int, matches: WordMatches, question: Question) -> float:
+    """How much of the question, apart from its subject, the label of a row has; less if it also has other words."""
+    text = read.text(read.units[number])
+    above = read.contexts[read.context_of[number]] if read.context_of[number] else ""
+    label = f"{above} {text[: max(text.find(TAB), 0)]}"
     stem_of = stemmer(question.language)
-    known = {stem for word in held.weights for stem in (word.stem, *map(stem_of, word.others))}
-    silent = question_words(question.language).neutral_label_words
-    stems = {stem_of(word) for word in WORD.findall(plain_lower(label)) if word not in silent}
+    known = {stem for word in matches.weights for stem in (word.stem, *map(stem_of, word.others))}
+    neutral = question_words(question.language).neutral_label_words
+    stems = {stem_of(word) for word in WORD.findall(plain_lower(label)) if word not in neutral}
     share = len(stems & known) / len(stems) if stems else 0.0
     if share < MIN_LABEL:
         return 0.0
-    asked = [word for word, titled in zip(held.weights, held.in_title, strict=True) if not titled]
-    told = [word for word in asked if word.stem in stems or any(stem_of(other) in stems for other in word.others)]
-    return share * sum(word.weight for word in told) / sum(word.weight for word in asked) if told else 0.0
-
-
-WORD = re.compile(r"[^\W\d_]+")
+    asked = [word for word, titled in zip(matches.weights, matches.in_title, strict=True) if not titled]
+    labelled = [word for word in asked if word.stem in stems or any(stem_of(other) in stems for other in word.others)]
+    return share * sum(word.weight for word in labelled) / sum(word.weight for word in asked) if labelled else 0.0
 
 
 ALL_WORDS = 0.98
 FAR_AHEAD = 8.0
-"""A page whose best sentence is this much better than any of another page is as far ahead as can be."""
+"""A lead of this many points over the best sentence of any other page counts as the largest possible."""
 
 MIN_ASKED = 0.05
-"""A page that has nothing of what is asked, beside its own title, does not hold the answer."""
+"""A page with less than this share of what is asked, apart from its title, does not have the answer."""
 
 LITTLE_ASKED = 0.35
-"""Nor does one that has no more of it than this, and nothing of that near its best sentence."""
+"""Nor does one with less than this share, if none of it is near the best sentence."""
 
 
 class Strength(NamedTuple):
-    """Both as shares of questions, from 0 to 1."""
+    """How likely evidence answers a question; confidences are probabilities."""
 
     page_confidence: float = 0.0
-    """The page of the best sentence is the right one, and has the answer."""
+    """That the page of the best sentence is the right one and has the answer."""
     answer_confidence: float = 0.0
-    """The sentences that would be shown hold it."""
+    """That the sentences that would be shown have the answer."""
     coverage: float = 0.0
-    """Of the question's words, how much stands in the best sentence, beside it, or in title and heading."""
+    """The share of the question's words in the best sentence, next to it, or in title and heading."""
 
 
 NO_EVIDENCE = Strength()
 
 
-@cache
-def _curve_weights() -> Mapping[str, Mapping[str, float]]:
-    text = (files("kiwiresearch.ask") / "data" / "weights.toml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, float]] = tomllib.loads(text)
-    return found
+@dataclass(frozen=True, slots=True)
+class RetrievedEvidence:
+    """What a search for evidence found: units, best first, the pages they are from, and how strong they are."""
+
+    route: Route
+    why: str
+    units: tuple[ScoredUnit, ...] = ()
+    pages: tuple[ExaminedPage, ...] = ()
+    strength: Strength = NO_EVIDENCE
+    is_named: bool = False
+    """Whether the question names the page of the best unit."""
+    part_count: int = 0
+    """How many of the first units answer a part of the question each."""
+    corrected: str = ""
+    """The question as the search understood it, if words were mistyped."""
+    senses: tuple[Sense, ...] = ()
+    """Pages that share the name which the question is about."""
+    verdict: Verdict = ""
+    chosen: str = ""
+    """Of two things that are compared, the one that the figures of both pages give."""
 
 
 def strength_of(
     units: Sequence[ScoredUnit], question: Question, *, with_meaning: bool, named: bool = False
 ) -> Strength:
-    """By the best unit and what stands around it; nothing where there is none."""
+    """The strength of evidence, judged by its best unit and what is around that."""
     if not units:
         return NO_EVIDENCE
     found = features(units, question, named=named)
     curves = ("held_meaning", "right_meaning") if with_meaning else ("held", "right")
-    held, right = (_curve(found, _curve_weights()[curve]) for curve in curves)
-    if _lacks_what_is_asked(units[0].parts):
-        held = 0.0
-    return Strength(held, right, found["words nearby"])
+    on_page, right = (_logistic(found, _weight_tables()[curve]) for curve in curves)
+    best = units[0].parts
+    asked = best.get("asked", 0.0)
+    if asked < MIN_ASKED or (asked < LITTLE_ASKED and not best.get("asked nearby")):
+        on_page = 0.0  # only about the same subject, as the first sentence of its page usually is
+    return Strength(on_page, right, found["words nearby"])
 
 
-def _lacks_what_is_asked(best: Mapping[str, float]) -> bool:
-    """Whether the best sentence is only about the same subject, as the first one of a page mostly is."""
-    on_page = best.get("asked", 0.0)
-    return on_page < MIN_ASKED or (on_page < LITTLE_ASKED and not best.get("asked nearby"))
-
-
-def _curve(found: Mapping[str, float], worth: Mapping[str, float]) -> float:
-    return 1 / (1 + math.exp(-sum(value * worth.get(name, 0.0) for name, value in found.items())))
+def _logistic(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return 1 / (1 + math.exp(-sum(value * weights.get(name, 0.0) for name, value in found.items())))
 
 
 def reader_confidence(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> float:
-    """How often answers are right that the reading model chose."""
-    return _curve(reader_features(units, question, by_words), _curve_weights()["right_reader"])
+    """The probability that the answer chosen by the reading model is right."""
+    return _logistic(reader_features(units, question, by_words), _weight_tables()["right_reader"])
 
 
 def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> dict[str, float]:
-    """What tells right answers from wrong ones where the passages were read: few signs, of words and of meaning."""
+    """What distinguishes right from wrong answers of the reading model: a few features of words and of meaning."""
     best = units[0].parts
     here = (units[0].read.page.ref, units[0].passage)
     others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
     words = features(units, question, named=False)
     return {name: words[name] for name in WORD_FEATURES} | {
-        "relevance": _bounded(best["relevance"]),
-        "passage answers": _bounded(best["passage answers"]),
+        "relevance": max(-MAX_LOGIT, min(best["relevance"], MAX_LOGIT)),
+        "passage answers": max(-MAX_LOGIT, min(best["passage answers"], MAX_LOGIT)),
         "ahead of other passages": min(units[0].total - max(others), FAR_AHEAD) / FAR_AHEAD if others else 1.0,
         "asks why": float(question.kind == "reason"),
         "held by words": by_words.page_confidence,
@@ -267,12 +285,8 @@ WORD_FEATURES = ("always", "words and title", "words nearby", "names missing", "
 MAX_LOGIT = 8.0
 
 
-def _bounded(logit: float) -> float:
-    return max(-MAX_LOGIT, min(logit, MAX_LOGIT))
-
-
 def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) -> dict[str, float]:
-    """What tells right answers from wrong ones: how much of the question is there, how near, and who else has it."""
+    """What distinguishes right from wrong answers: how much of the question is there, how close, and where else."""
     best = units[0].parts
     own = best.get("words", 0.0)
     covered = own + best.get("title words", 0.0)

@@ -1,4 +1,4 @@
-"""What can be set about answers: settings of the program, and options of one question."""
+"""Settings for answers, and the options of one question."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class AskSettings:
     """How many passages an answer is taken from, and shows, at most."""
 
     context_tokens: int = 2_700
-    """How long these passages may be together."""
+    """How long these passages may be in total."""
 
     window_words: int = 160
-    """A section longer than twice this is cut into windows of so many words."""
+    """A section longer than twice this is cut into windows of this many words."""
 
     overlap_words: int = 20
     """How many words two neighbouring windows share."""
@@ -32,7 +32,7 @@ class AskSettings:
     """How many pages of a full-text search are read for passages."""
 
     max_passages: int = 120
-    """Of their passages, so many are looked at further."""
+    """How many of their passages are considered further."""
 
     widen: float = 2.0
     """How much wider the second search is when the first gave too little."""
@@ -73,7 +73,7 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """What a user may ask for beside the question itself."""
+    """What a user may choose for one question."""
 
     mode: Mode = "default"
     passages: int = 0

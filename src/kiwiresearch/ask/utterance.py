@@ -1,4 +1,4 @@
-"""A question of a conversation cut into words, names and pronouns, by the word lists of its language."""
+"""A question of a conversation, split into words, names and pronouns by the word lists of its language."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ DATA = files("kiwiresearch.ask") / "data" / "conversation"
 
 
 class QuestionToken(NamedTuple):
-    """A word of a question: as written without a possessive, in small letters, and where."""
+    """A word of a question without its possessive, in lower case too, and its span."""
 
     text: str
     low: str
     start: int
     end: int
     is_possessive: bool
-    """Whether a possessive 's' was behind it."""
+    """Whether it had a possessive 's'."""
 
 
 class QuestionName(NamedTuple):
-    """A name in a question, from its first token to the one behind its last."""
+    """A name in a question, from its first token to the one after its last."""
 
     text: str
     start: int
@@ -40,14 +40,10 @@ class QuestionName(NamedTuple):
     has_article: bool
     preposition: str
 
-    @property
-    def with_article(self) -> str:
-        return f"the {self.text}" if self.has_article else self.text
-
 
 @dataclass(frozen=True, slots=True)
 class ConversationWords:
-    """What is known of a language: sets of words, phrases, and how a question is put."""
+    """The words, phrases and question templates of a language."""
 
     pronouns: Mapping[str, frozenset[str]]
     words: Mapping[str, frozenset[str]]
@@ -58,21 +54,21 @@ class ConversationWords:
     stop_words: frozenset[str]
     common: frozenset[str]
     year: re.Pattern[str]
-    """A year, with the word before it that says so."""
+    """A year, with the preposition before it."""
 
     def pronoun_kind(self, word: str) -> str:
-        """What a pronoun stands for: male, female, thing, several, place, time, pointing; '' for other words."""
+        """The kind of a pronoun: male, female, thing, several, place, time, pointing; '' for other words."""
         return next((kind for kind in KINDS if word in self.pronouns[kind]), "")
 
     def is_content(self, token: QuestionToken) -> bool:
-        """Whether a word names something: neither a common word nor a verb."""
+        """Whether a word names something, and is neither a common word nor a verb."""
         low = token.low
         if low in self.stop_words or low in self.words["auxiliaries"] or low in self.words["asking"]:
             return False
         return low not in self.words["verbs"] and low not in self.words["imperatives"] and not low.endswith("ed")
 
     def names(self, text: str, tokens: Sequence[QuestionToken]) -> list[QuestionName]:
-        """Runs of capitals, with 'of' and the like inside: 'Battle of Hastings'."""
+        """Sequences of capitalised words, with words such as 'of' inside: 'Battle of Hastings'."""
         found: list[QuestionName] = []
         place = 0
         while place < len(tokens):
@@ -102,7 +98,8 @@ class ConversationWords:
                 ahead += 1
             if ahead >= len(tokens) or not self._may_be_name(tokens, ahead):
                 break
-            if ahead == last and not _adjoins(tokens[last - 1], tokens[last]):
+            before, after = tokens[last - 1], tokens[last]
+            if ahead == last and (after.start - before.end > MAX_GAP or before.is_possessive):
                 break
             last = ahead + 1
         return last
@@ -118,13 +115,7 @@ class ConversationWords:
 
 KINDS = ("male", "female", "thing", "several", "place", "time", "pointing")
 MAX_JOINING_WORDS = 2
-
-
-def _adjoins(one: QuestionToken, other: QuestionToken) -> bool:
-    return other.start - one.end <= LARGEST_GAP and not one.is_possessive
-
-
-LARGEST_GAP = 2
+MAX_GAP = 2
 """A space, or a full stop and a space."""
 
 
@@ -166,12 +157,11 @@ def conversation_words(language: str) -> ConversationWords | None:
     )
 
 
-LONGEST_FRAGMENT = 8
-"""In words."""
+MAX_FRAGMENT_WORDS = 8
 
 
 class UnresolvedPronoun(NamedTuple):
-    """A pronoun that stands for something outside, its kind, and whether it owns what follows."""
+    """A pronoun that refers to something outside the question."""
 
     word: str
     kind: str
@@ -210,11 +200,11 @@ class Utterance:
         return None
 
     def _is_filler(self, token: QuestionToken) -> bool:
-        """Whether it is in words that stand for nothing: 'Is it true that he left?'."""
+        """Whether a word is part of an empty phrase: 'Is it true that he left?'."""
         return any(start <= token.start < end for start, end in self.filler_spans)
 
     def is_complete(self) -> bool:
-        """Whether it asks by itself, with a question word, a verb in front or a command, and is no mere fragment."""
+        """Whether it is a question by itself: it starts with a question word, an auxiliary verb or a command."""
         first = self.tokens[0].low if self.tokens else ""
         words = self.vocabulary.words
         if len(self.tokens) > 1 and first in words["prepositions"]:
@@ -225,7 +215,7 @@ class Utterance:
         """Whether it is only a part of a question: 'his wife', 'in 1900'."""
         words = self.vocabulary.words
         asks = any(token.low in words["asking"] | words["auxiliaries"] for token in self.tokens)
-        return not asks and not self.is_complete() and len(self.tokens) <= LONGEST_FRAGMENT
+        return not asks and not self.is_complete() and len(self.tokens) <= MAX_FRAGMENT_WORDS
 
     def content(self) -> list[QuestionToken]:
         """The words that name something."""
@@ -249,12 +239,12 @@ class Utterance:
             return is_last and not self._names_before(place) and not self._follows_auxiliary(place)
         if kind == "pointing":
             return self._is_lone_demonstrative(place)
-        if self._is_explained_behind(place) or self._means_people_there(place) or self._refers_back(place):
+        if self._is_explained_later(place) or self._means_people_there(place) or self._refers_back(place):
             return False
-        return self._stands_behind_verb(place) if self._follows_auxiliary(place) else self._has_no_antecedent(place)
+        return self._is_subject_outside(place) if self._follows_auxiliary(place) else self._has_no_antecedent(place)
 
     def _is_lone_demonstrative(self, place: int) -> bool:
-        """'That' and 'this' are articles or join clauses more often than they stand alone."""
+        """Whether 'that' or 'this' refers to something by itself, and is not an article or a conjunction."""
         if self._points_at_noun(place):
             return not self._names_before(place)
         if self.names or place == 0:
@@ -262,8 +252,9 @@ class Utterance:
         before = self.tokens[place - 1].low
         is_last = place == len(self.tokens) - 1
         words = self.vocabulary.words
-        stands = before in words["auxiliaries"] | words["imperatives"] or (is_last and before in words["prepositions"])
-        return stands and not any(map(self._names_something, self.tokens[place + 1 :]))
+        is_alone = before in words["auxiliaries"] | words["imperatives"]
+        is_alone = is_alone or (is_last and before in words["prepositions"])
+        return is_alone and not any(map(self._names_something, self.tokens[place + 1 :]))
 
     def _points_at_noun(self, place: int) -> bool:
         """'That city', 'this one': as good as a name."""
@@ -275,21 +266,21 @@ class Utterance:
     def _follows_auxiliary(self, place: int) -> bool:
         return place > 0 and self.tokens[place - 1].low in self.vocabulary.words["auxiliaries"]
 
-    def _stands_behind_verb(self, place: int) -> bool:
-        """'What university did he': outside, unless a whole clause came before: 'What is an atom and how does it'."""
+    def _is_subject_outside(self, place: int) -> bool:
+        """'What university did he' refers outside, unless a clause came before: 'What is an atom and how does it'."""
         words = self.vocabulary.words
         before = self.tokens[: place - 1]
         names = self._names_before(place)
-        told = bool(names) or any(map(self._names_something, before))
+        has_noun = bool(names) or any(map(self._names_something, before))
         has_clause = any(token.low in words["auxiliaries"] | words["joints"] for token in before[1:])
         has_clause = has_clause or (bool(before) and before[0].low in words["auxiliaries"])
         has_clause = has_clause or any(self._is_owner(name) for name in names)
         opens_clause = bool(before) and before[0].low in words["clauses"] and len(before) > 1
         opens_clause = opens_clause and "," in self.text[before[0].start : self.tokens[place - 1].start]
-        return not (told and (has_clause or opens_clause))
+        return not (has_noun and (has_clause or opens_clause))
 
-    def _is_explained_behind(self, place: int) -> bool:
-        """'When he was young, did Lincoln': the name follows, behind the verb that asks."""
+    def _is_explained_later(self, place: int) -> bool:
+        """'When he was young, did Lincoln': the name follows after the auxiliary verb."""
         words = self.vocabulary.words
         opens = self.tokens[0].low in words["subordinators"] | words["prepositions"]
         opens = opens or not any(token.low in words["auxiliaries"] for token in self.tokens[:place])
@@ -298,13 +289,13 @@ class Utterance:
         return opens and any(at + 1 in firsts for at in auxiliaries)
 
     def _means_people_there(self, place: int) -> bool:
-        """'What do they eat in Kenya?': people there."""
+        """'What do they eat in Kenya?': the people there."""
         is_general = self.tokens[place].low in self.vocabulary.words["people"] and place > 0
         is_general = is_general and self.tokens[place - 1].low in self.vocabulary.words["usually"]
         return is_general and any(self._is_where(name) and name.first > place for name in self.names)
 
     def _refers_back(self, place: int) -> bool:
-        """'Which country has its own stamps', 'so it': what it stands for came before, if anything did."""
+        """'Which country has its own stamps': what the pronoun refers to came before in the question."""
         before, words = self.tokens[:place], self.vocabulary.words
         if not before or not any(map(self._names_something, before)):
             return False
@@ -318,11 +309,11 @@ class Utterance:
         return self.tokens[name.last - 1].is_possessive or before in self.vocabulary.words["relative"]
 
     def _names_before(self, place: int) -> list[QuestionName]:
-        """Names that may be meant; not those set in front: 'In Kentucky, who was his neighbour?'."""
+        """Names that may be meant, without one in an opening phrase: 'In Kentucky, who was his neighbour?'."""
         before = [name for name in self.names if name.last <= place]
         if before and self.tokens[0].low in self.vocabulary.words["prepositions"] and before[0].first <= 2:
-            behind = self.text[before[0].end : self.tokens[place].start].lstrip()
-            before = before[1:] if behind.startswith(",") else before
+            after = self.text[before[0].end : self.tokens[place].start].lstrip()
+            before = before[1:] if after.startswith(",") else before
         return before
 
     def _has_no_antecedent(self, place: int) -> bool:
@@ -350,12 +341,12 @@ class Utterance:
         return (is_bound and asks_for_subject) or nouns[-1] < first_verb
 
     def subject_name(self) -> str:
-        """The name it is about: the longest that is not merely where or when something was."""
+        """The name it is about: the longest, preferably not a place where something happened."""
         names = sorted(self.names, key=lambda name: (self._is_where(name), -len(name.text.split()), -len(name.text)))
         return names[0].text if names else ""
 
     def person_name(self) -> str:
-        """The first name that may be somebody's: neither a place nor a thing with an article."""
+        """The first name that may be a person's: without an article, and not a place."""
         return next((name.text for name in self.names if not name.has_article and not self._is_where(name)), "")
 
     def _is_where(self, name: QuestionName) -> bool:

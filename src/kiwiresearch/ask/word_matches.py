@@ -17,20 +17,20 @@ from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import fold, occurrences
 
 RELATED_WORTH = 0.6
-"""What a word counts that only stands for a word of the question."""
+"""The weight of a word that is only related to a word of the question."""
 
 ASKING_WORTH = 0.4
-"""What a word counts that only says what kind of answer is wanted."""
+"""The weight of a word that only says what kind of answer is wanted."""
 
 CLOSE = 24
-"""Neighbours of the question are together if no more characters part them."""
+"""Neighbouring words of the question are together if at most this many characters separate them."""
 
 Shares = tuple[float, ...]
-"""What of each word of the question is there, as shares of the whole."""
+"""For each word of the question, its weight if it is there, else 0."""
 
 
 class WeightedWord(NamedTuple):
-    """A word of the question and what it counts in one book, as a share: together they are one."""
+    """A word of the question and its weight in one book; the weights add up to 1."""
 
     stem: str
     word: str
@@ -42,7 +42,7 @@ class WeightedWord(NamedTuple):
 
 
 def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:
-    """The words of a question; the rarer one is in the book, the more it counts."""
+    """The words of a question; the rarer one is in the book, the higher its weight."""
     raw = [
         (asked, book.rarity(asked.term.word) * (ASKING_WORTH if asked.is_asking else 1.0)) for asked in question.terms
     ]
@@ -62,7 +62,7 @@ def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]
 
 
 class NearbyWords(NamedTuple):
-    """The question's words at a unit, from near to far; each word counts where it is nearest."""
+    """The question's words in and around a unit, from near to far; each word counts where it is nearest."""
 
     own: float
     title: float
@@ -70,11 +70,11 @@ class NearbyWords(NamedTuple):
     around: float
     heading: float
     missing: float
-    """Names and figures of the question that are nowhere near."""
+    """Names and numbers of the question that are not nearby."""
     unknown: float
-    """Words of the question that are nowhere in the book, nor anything that stands for them."""
+    """Words of the question that are not in the book, nor any related to them."""
     asked_nearby: float
-    """Of the words that are not the page's title, how much is in the unit, beside it, or in its heading."""
+    """The share of the words outside the page's title that are in the unit, next to it, or in its heading."""
 
     @property
     def sum(self) -> float:
@@ -83,7 +83,7 @@ class NearbyWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """Where the words of a question stand on a page, unit by unit."""
+    """Where the words of a question occur on a page, unit by unit."""
 
     read: SegmentedPage
     no_shares: Shares
@@ -95,7 +95,7 @@ class WordMatches:
     by_passage: Sequence[Shares]
     by_heading: Mapping[int, Shares]
     first: int
-    """The first sentence of the article: captions may stand before it."""
+    """The first sentence of the article; captions may come before it."""
 
     @classmethod
     def find_on(cls, read: SegmentedPage, weights: Sequence[WeightedWord], language: str) -> WordMatches:
@@ -113,7 +113,7 @@ class WordMatches:
             direct.append(places)
             related = [at for other in word.others for at in occurrences(read.levelled, other, stem_of)]
             if life >= 0 and (word.stem in ends["first"] or word.stem in ends["last"]):
-                related.append(life)  # '(1815 – 1871)' says when somebody was born and died
+                related.append(life)  # '(1815 – 1871)' says when a person was born and died
             for places_of, worth in ((related, word.weight * RELATED_WORTH), (places, word.weight)):
                 for at in places_of:
                     unit = bisect_right(starts, at) - 1
@@ -145,15 +145,15 @@ class WordMatches:
 
     @property
     def asked_share(self) -> float:
-        """Of the words that are not the page's title, how much is anywhere on the page."""
+        """The share of the words outside the page's title that are anywhere on the page."""
         wanted = sum(word.weight for word, titled in zip(self.weights, self.in_title, strict=True) if not titled)
         rows = (*self.by_unit.values(), *self.by_heading.values())
-        here = [max(some) for some in zip(*rows, strict=True)] if rows else [0.0] * len(self.weights)
-        told = sum(one for one, titled in zip(here, self.in_title, strict=True) if not titled)
-        return told / wanted if wanted else 1.0
+        on_page = [max(shares) for shares in zip(*rows, strict=True)] if rows else [0.0] * len(self.weights)
+        found = sum(share for share, titled in zip(on_page, self.in_title, strict=True) if not titled)
+        return found / wanted if wanted else 1.0
 
     def candidates(self) -> list[int]:
-        """Units that hold a word, and their neighbours; of a page whose title is the question, its beginning."""
+        """Units with a word of the question, their neighbours, and the first units of the page."""
         found = {near for unit in self.by_unit for near in (unit - 1, unit, unit + 1)}
         found |= set(range(min(3, len(self.read.units))))
         found |= {
@@ -202,7 +202,7 @@ class WordMatches:
         return NearbyWords(own_sum, title, beside, wider, heading, missing, unknown, told / wanted if wanted else 1.0)
 
     def adjacent_share(self, start: int, end: int) -> float:
-        """What of neighbouring words of the question stands close to each other."""
+        """The weight of neighbouring words of the question that are also close to each other in a span."""
         worth = 0.0
         for (one, first), (other, second) in pairwise(zip(self.weights, self.places, strict=True)):
             for place in first[bisect_left(first, start) :]:
@@ -216,7 +216,7 @@ class WordMatches:
 
 
 def _life_of(read: SegmentedPage, first: int) -> int:
-    """Where the first sentence of an article tells a span of years in brackets; -1 where it does not."""
+    """Where the first sentence of an article has a span of years in brackets; -1 if it has none."""
     if first < 0:
         return -1
     unit = read.units[first]
@@ -228,7 +228,7 @@ LIFE = re.compile(r"\([^()]*?\b\d{3,4}\b[^()]{0,40}[–—-][^()]{0,40}\b\d{3,4}
 
 
 def _by_passage(read: SegmentedPage, by_unit: Mapping[int, Sequence[float]], count: int) -> list[Shares]:
-    """What of each word stands anywhere in each passage."""
+    """The shares of each passage: the highest of its units."""
     found = []
     units = sorted(by_unit)
     for first, end in read.spans:

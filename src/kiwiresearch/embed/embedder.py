@@ -1,4 +1,4 @@
-"""What an embedder is, and a cache of the vectors it made."""
+"""The embedder protocol, and a cache of vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 
 DECIMALS = 6
-"""Of a similarity; what lies behind differs between processors."""
+"""Of a similarity; further digits differ between processors."""
 
 
 class Embedder(Protocol):
@@ -36,10 +36,9 @@ class Embedder(Protocol):
 
 
 def unit_rows(sums: NDArray[np.floating]) -> Vectors:
-    """Rows scaled to length one, with the precision of half a float.
+    """Rows scaled to length one, with the precision of a half float.
 
-    More digits would say nothing, would differ between processors, and would
-    be lost in a cache.
+    Further digits would be noise, would differ between processors, and would be lost in the cache.
     """
     wide = np.asarray(sums, dtype=np.float64)
     # Dividing by the largest part first keeps the squares of wild values finite.
@@ -49,15 +48,10 @@ def unit_rows(sums: NDArray[np.floating]) -> Vectors:
 
 
 def similarity(query: Vectors, rows: Vectors) -> NDArray[np.float64]:
-    """The cosine of one vector with each row: 1 for the same direction, 0 for nothing in common."""
+    """The cosine of one vector with each row."""
     cosines = np.asarray(rows, dtype=np.float64) @ np.asarray(query, dtype=np.float64).reshape(-1)
-    # Adding zero turns -0.0 into 0.0, which prints alike on every machine.
+    # Adding zero turns -0.0 into 0.0, so that it prints the same on every machine.
     return np.round(cosines, DECIMALS) + 0.0
-
-
-def encodable(text: str) -> str:
-    """Text that has bytes: half a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _not_zero(lengths: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,7 +74,7 @@ Result = TypeVar("Result")
 
 
 class VectorFile:
-    """Half floats in SQLite; when the file is full, those not used for the longest time go."""
+    """Vectors as half floats in SQLite; when the file is full, the least recently used are deleted."""
 
     def __init__(self, file: Path, *, max_vectors: int = MAX_VECTORS) -> None:
         self._path = file
@@ -91,7 +85,7 @@ class VectorFile:
         self._base = self._open()
 
     def find(self, keys: Sequence[bytes], dimensions: int) -> dict[bytes, Vectors]:
-        """Those vectors that are there, whole and of this length."""
+        """The vectors that are stored, intact and of this length."""
 
         def read(base: sqlite3.Connection) -> dict[bytes, Vectors]:
             found = {}
@@ -136,7 +130,7 @@ class VectorFile:
         base.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in keys])
 
     def _next_use(self, base: sqlite3.Connection) -> int:
-        """Uses are counted, not timed: a clock that jumps would drop the wrong vectors."""
+        """The next number of use. Uses are counted, not timed: with a clock that jumps, the wrong ones would go."""
         (last,) = base.execute("SELECT coalesce(max(used), 0) FROM vectors").fetchone()
         return int(last) + 1
 
@@ -150,7 +144,7 @@ class VectorFile:
             self._tried(transaction)
 
     def _tried(self, work: Callable[[sqlite3.Connection], Result]) -> Result | None:
-        """The work's result; nothing where the file is busy, full, gone or damaged."""
+        """The result of the work; None if the file is busy, full, gone or damaged."""
         try:
             return work(self._base) if self._base else None
         except sqlite3.OperationalError:
@@ -162,7 +156,7 @@ class VectorFile:
     def _open(self) -> sqlite3.Connection | None:
         try:
             return self._opened_to_write()
-        except (OSError, ValueError, sqlite3.OperationalError):  # ValueError: a name that no file can have
+        except (OSError, ValueError, sqlite3.OperationalError):  # ValueError: an impossible file name
             self._writable = False
             return self._opened_to_read()
         except sqlite3.DatabaseError:
@@ -172,11 +166,11 @@ class VectorFile:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         base = _connected(str(self._path))
         try:
-            with contextlib.suppress(sqlite3.OperationalError):  # another process is just doing it
+            with contextlib.suppress(sqlite3.OperationalError):  # another process is doing it right now
                 base.execute("PRAGMA journal_mode = WAL")
             base.execute("PRAGMA synchronous = NORMAL")
             (version,) = base.execute("PRAGMA user_version").fetchone()
-            _check(version)
+            _check_version(version)
             base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
             base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
         except BaseException:
@@ -185,10 +179,10 @@ class VectorFile:
         return base
 
     def _opened_to_read(self) -> sqlite3.Connection | None:
-        """In a folder that cannot be written SQLite may lack its companion files: `immutable` does without."""
-        for way in ("mode=ro", "immutable=1"):
+        """A read-only connection. In a read-only folder SQLite may lack its companion files; `immutable` needs none."""
+        for mode in ("mode=ro", "immutable=1"):
             with contextlib.suppress(OSError, ValueError, sqlite3.DatabaseError):
-                base = _connected(f"{self._path.absolute().as_uri()}?{way}")
+                base = _connected(f"{self._path.absolute().as_uri()}?{mode}")
                 try:
                     base.execute("SELECT key, vector, used FROM vectors LIMIT 1").fetchone()
                 except BaseException:
@@ -198,7 +192,7 @@ class VectorFile:
         return None
 
     def _replace(self) -> sqlite3.Connection | None:
-        """A damaged file holds nothing that cannot be made again."""
+        """Start a new file: all that was in the damaged one can be computed again."""
         self.close()
         try:
             for suffix in ("", "-wal", "-shm"):
@@ -215,7 +209,7 @@ def _connected(address: str) -> sqlite3.Connection:
     )
 
 
-def _check(version: int) -> None:
+def _check_version(version: int) -> None:
     if version not in (0, VERSION):
         raise sqlite3.DatabaseError("a file of another version")
 
@@ -226,7 +220,7 @@ def _packed(key: bytes, vector: Vectors) -> bytes:
 
 
 def _unpacked(key: bytes, blob: object) -> Vectors | None:
-    """The vector, unless its bytes are not those that were written."""
+    """The vector; None if the checksum is wrong."""
     if not isinstance(blob, bytes):
         return None
     parts, total = blob[:-SUM_BYTES], blob[-SUM_BYTES:]
@@ -236,14 +230,13 @@ def _unpacked(key: bytes, blob: object) -> Vectors | None:
 
 
 EMBED_LRU_SIZE = 64
-"""Vectors kept in memory, those used last."""
+"""How many vectors are held in memory, the most recently used."""
 
 
 class CachedEmbedder:
-    """Gives what its embedder gives, bit for bit, and remembers it.
+    """Caches the vectors of an embedder, bit for bit, by its id and the hash of the text.
 
-    Vectors are kept by the embedder's id and the hash of the text. Without a
-    file they are kept in memory only; a file that cannot be used is no error.
+    Without a file they are cached in memory only; a file that cannot be used is not an error.
     """
 
     def __init__(
@@ -273,9 +266,9 @@ class CachedEmbedder:
         with self._lock:
             known = self._known(dict.fromkeys(keys))
         fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        # Not under the lock: a server may take its time, and two threads that ask for one text get one vector.
+        # Not under the lock, since a server may be slow; two threads that embed the same text get the same vector.
         rows = self._embedder.embed(list(fresh.values())) if fresh else ()
-        # Copies: a row that is kept would keep the whole batch in memory.
+        # Copied, since a view of one row would hold the entire batch in memory.
         made = {key: row.copy() for key, row in zip(fresh, rows, strict=True)}
         with self._lock:
             if self._file and made:

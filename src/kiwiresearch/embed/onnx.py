@@ -1,4 +1,4 @@
-"""A transformer in an ONNX file, for those who have one: slower, better, needs the extra `rerank`."""
+"""An embedder from a user's ONNX file: a transformer, slower and better; needs the extra `rerank`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
+from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
+from kiwiresearch.text.display import encodable
 
 MAX_TOKENS = 256
 MAX_CHARS = 16 * MAX_TOKENS
@@ -20,7 +21,7 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class OnnxEmbedder:
-    """Mean of the last layer over a text's tokens, as all-MiniLM-L6-v2 and its kin want it."""
+    """The mean of the last layer over a text's tokens, as for all-MiniLM-L6-v2 and similar models."""
 
     def __init__(self, model_file: Path, tokenizer_file: Path, *, threads: int = 1) -> None:
         self._file = model_file
@@ -47,8 +48,8 @@ class OnnxEmbedder:
         encoded = self._tokenizer.encode_batch_fast([encodable(text[:MAX_CHARS]) for text in texts])
         ids = [one.ids if text.strip() else [] for one, text in zip(encoded, texts, strict=True)]
         means = np.zeros((len(ids), self._dimensions), np.float32)
-        # One text at a time: quantised models scale by all that is in a batch, so the neighbours would
-        # change a text's vector (cosine 0.99), for 7 % of the time.
+        # One text at a time: quantised models scale by the entire batch, so the other texts would change a
+        # text's vector (cosine 0.99), and batches save only 7 % of the time.
         for row, tokens in enumerate(ids):
             if tokens:
                 means[row] = self._run(np.array([tokens], np.int64)).mean(axis=1)

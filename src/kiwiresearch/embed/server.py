@@ -1,4 +1,4 @@
-"""Vectors from a server of the user's: any that offers `/v1/embeddings` as OpenAI does."""
+"""An embedder on a server of the user's, with `/v1/embeddings` as OpenAI has it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
+from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
 from kiwiresearch.http_client import HttpClient, HttpFailure, Limit, retried_once
+from kiwiresearch.text.display import encodable
 
 TIMEOUT_S = 30.0
 BATCH = 32
 MAX_CHARS = 2_000
-"""Of one text: more than a lead or a passage has, and few enough for a model that reads 512 tokens."""
+"""Of one text: longer than any lead or passage, and short enough for a model that reads 512 tokens."""
 
 MAX_BYTES = 32 * 2**20
 MAX_DIMENSIONS = 16_384
@@ -27,7 +28,7 @@ VERSIONED = re.compile(r"/v\d+\w*(/|$)")
 
 
 class ServerEmbedder:
-    """Asks in batches; what comes back is checked before anyone sees it."""
+    """Sends texts in batches, and validates the vectors that come back."""
 
     def __init__(self, base_url: str, model: str, key: str = "", timeout_s: float = TIMEOUT_S) -> None:
         self._url = embeddings_url(base_url)
@@ -41,12 +42,12 @@ class ServerEmbedder:
 
     @property
     def id(self) -> str:
-        """The server tells no hash of its model: its address and the model's name must do."""
+        """Address and model name, since servers do not report a hash of the model."""
         return f"server-{self._model}@{self._url}"
 
     @property
     def dimensions(self) -> int:
-        """Asks the server once, if no text has been embedded yet."""
+        """Known from the first embedding; if there was none yet, one is made."""
         if not self._dimensions:
             self.embed(["dimensions"])
         return self._dimensions
@@ -69,7 +70,7 @@ class ServerEmbedder:
         vectors: dict[int, list[float]] = {}
         try:
             for item in json.loads(reply)["data"]:
-                vectors[_whole(item["index"])] = [_real(number) for number in item["embedding"]]
+                vectors[_checked_index(item["index"])] = [_checked_float(number) for number in item["embedding"]]
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
             raise self._broken("answers, but not with vectors") from problem
         if sorted(vectors) != list(range(len(texts))):
@@ -87,8 +88,12 @@ class ServerEmbedder:
             raise self._broken("gives vectors of different lengths, or of none")
 
     def _ask(self, body: dict[str, Any]) -> bytes:
+        def ask_once() -> tuple[int, bytes]:
+            with self._client.open("POST", self._url, Limit(self._timeout_s), json=body) as response:
+                return response.status, response.read(MAX_BYTES)
+
         try:
-            status, content = retried_once(lambda: self._once(body), "connect", "broken")
+            status, content = retried_once(ask_once, "connect", "broken")
         except HttpFailure as failure:
             if failure.kind in ("silent", "late"):
                 raise self._broken(f"did not answer within {self._timeout_s:g} s") from failure
@@ -100,10 +105,6 @@ class ServerEmbedder:
             raise self._broken(f"answers with an error ({status})")
         return content
 
-    def _once(self, body: dict[str, Any]) -> tuple[int, bytes]:
-        with self._client.open("POST", self._url, Limit(self._timeout_s), json=body) as response:
-            return response.status, response.read(MAX_BYTES)
-
     def _broken(self, what: str) -> EmbedderError:
         return EmbedderError(
             f"The server {self._url!r} with the model {self._model!r} {what}.",
@@ -112,7 +113,7 @@ class ServerEmbedder:
 
 
 def embeddings_url(base_url: str) -> str:
-    """Where to ask, from an address with or without `/v1`."""
+    """The URL of the endpoint, from an address with or without `/v1`."""
     address = base_url.strip()
     if "://" not in address:
         address = f"http://{address}"
@@ -123,21 +124,21 @@ def embeddings_url(base_url: str) -> str:
     except ValueError as problem:
         raise wrong from problem
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise wrong  # a password in an address would show up in messages: it belongs into the key
+        raise wrong  # a password in an address would show up in messages: it belongs in the key
     path = parts.path.rstrip("/").removesuffix("/embeddings")
     if not VERSIONED.search(path):
         path += "/v1"
     return f"{parts.scheme}://{parts.netloc}{path}/embeddings"
 
 
-def _whole(value: object) -> int:
+# Not isinstance below: true is an int in Python, but neither an index nor a part of a vector.
+def _checked_index(value: object) -> int:
     if type(value) is not int:
         raise TypeError("index")
     return value
 
 
-def _real(value: object) -> float:
-    # Not isinstance: true is an int in Python, and no part of a vector.
+def _checked_float(value: object) -> float:
     if type(value) is not float and type(value) is not int:
         raise TypeError("embedding")
     return float(value)

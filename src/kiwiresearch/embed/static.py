@@ -1,4 +1,4 @@
-"""The default embedder: a table with one vector for each piece of a word, shipped with the program."""
+"""The default embedder: a table with one vector for each word piece, shipped with the program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from kiwiresearch.embed.embedder import Vectors, encodable, unit_rows
+from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
+from kiwiresearch.text.display import encodable
 
 MANIFEST, TABLE, SCALES, VOCABULARY = "model.json", "table.i8", "scales.f32", "vocabulary.txt"
 UNKNOWN = "[UNK]"
@@ -28,7 +29,7 @@ BATCH = 16
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:
-    """The loaded model: one row of small integers for each token, and what to multiply it with."""
+    """The loaded model: a row of small integers for each token, and the factor to multiply it with."""
 
     tokenizer: Tokenizer
     rows: NDArray[np.int8]
@@ -37,7 +38,7 @@ class TokenTable:
 
 
 class StaticEmbedder:
-    """Adds up the vectors of a text's tokens; loads its data when it is first used."""
+    """Adds up the vectors of a text's tokens; loads its data on first use."""
 
     def __init__(self, folder: Traversable | None = None) -> None:
         self._is_shipped = folder is None
@@ -68,7 +69,7 @@ class StaticEmbedder:
             flat = np.fromiter(chain.from_iterable(ids), np.int64)
             starts = np.cumsum([0, *(len(ids[row]) for row in full[:-1])])
             weighted = table.rows[flat] * table.scales[flat, np.newaxis]
-            # One row after the other, in order: the same sum on every machine and in every batch.
+            # Summed row by row, in order, for the same result on every machine and in every batch.
             sums[full] = np.add.reduceat(weighted, starts, axis=0)
         return sums
 
@@ -81,7 +82,7 @@ class StaticEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class ModelManifest:
-    """What the data should be."""
+    """The name and size of the model, and the hashes of its files."""
 
     name: str
     dimensions: int
@@ -106,7 +107,7 @@ def _manifest(folder: Traversable) -> ModelManifest:
 
 @functools.cache
 def _shipped() -> TokenTable:
-    """What comes with the program, read once in a process: that takes longer than a short run."""
+    """The table that ships with the program, loaded once per process since that takes longer than a short run."""
     return _load(_own(), _manifest(_own()))
 
 

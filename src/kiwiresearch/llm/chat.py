@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible model server: the only module that speaks HTTP to one."""
+"""A chat model behind OpenAI-compatible servers: the only module that speaks HTTP to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptT
 from kiwiresearch.http_client import HttpClient, HttpFailure, HttpResponse, Limit
 from kiwiresearch.llm import servers as facts
 from kiwiresearch.llm import wire
-from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_texts, estimate_prompt, final_reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import MAX_CHARS, ReplyBuilder, ReplyCutShort, ServerComplaint, read_pieces
 from kiwiresearch.llm.servers import Pool, TemporaryFailure, server_root, without_password
 from kiwiresearch.llm.wire import MAX_BYTES, BadServerOutput, json_objects
@@ -21,57 +21,55 @@ COMPLETIONS = "/v1/chat/completions"
 MAX_FACT_BYTES = 8 * 2**20
 TEMPORARY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 GIVE_LESS = "Give it less text, or start the model server with a larger context."
-PLAIN = Options()
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait: for a connection, between two bytes, for all of a reply, before asking again."""
+    """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry."""
 
     connect_s: float = 5.0
     read_s: float = 120.0
     total_s: float = 600.0
-    again_s: float = 0.5
+    retry_after_s: float = 0.5
 
 
 DEFAULT_PATIENCE = Patience()
 
 
 class ModelServer:
-    """One address, what it has refused, and what it tells about itself."""
+    """One address, the request fields it has refused, and what it says about itself."""
 
     def __init__(self, address: str, *, key: str, patience: Patience) -> None:
         self.root = server_root(address)
         self.refused: frozenset[str] = frozenset()
         self.context: facts.ContextSize | None = None
-        self._patience = patience
+        self._timeouts = patience
         if not key.isascii():
             raise BadSettings("The key of the model server has letters that no header can carry.")
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
-        # No connection is kept open: llama.cpp drops them after a stream, and the next call would find out.
+        # Connections are not reused: llama.cpp drops them after a stream, and the next call would fail.
         self._client = HttpClient(connect_s=patience.connect_s, silent_s=patience.read_s, headers=headers)
 
     @contextmanager
-    def calling(self, path: str, request: Mapping[str, Any] | None, limit: Limit) -> Iterator[HttpResponse]:
-        """An answer whose body is still to be read; all that can go wrong on the line is told in one way."""
+    def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Limit) -> Iterator[HttpResponse]:
+        """Open a response whose body is still to be read; all transport errors, also later ones, become ours."""
         content = None if request is None else json.dumps(request).encode()
         try:
             with self._client.open(
                 "GET" if request is None else "POST",
                 self.root + path,
-                limit,
+                deadline,
                 content=content,
                 headers={} if request is None else {"Content-Type": "application/json"},
             ) as response:
                 yield response
         except (HttpFailure, BadServerOutput, ReplyCutShort) as problem:
-            raise self._trouble(problem, limit) from problem
+            raise self._our_error(problem, deadline) from problem
 
-    def _trouble(self, problem: Exception, limit: Limit) -> Exception:
-        if limit.has_passed:
-            return self.unreachable(f"was not done after {limit.seconds:g} seconds")
+    def _our_error(self, problem: Exception, deadline: Limit) -> Exception:
+        if deadline.has_passed:
+            return self.unreachable(f"was not done after {deadline.seconds:g} seconds")
         if isinstance(problem, BadServerOutput):
             return self.unreachable(f"does not answer as a model server does: {problem}")
         kind = problem.kind if isinstance(problem, HttpFailure) else "broken"
@@ -87,10 +85,10 @@ class ModelServer:
         usual = "Check the address and that the model server is running, then try again."
         return ModelUnreachable(f"The model server {without_password(self.root)!r} {what}.", remedy=remedy or usual)
 
-    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, limit: Limit | None = None) -> Any:
-        """The JSON that a path answers with; None where the server has no such path."""
+    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Limit | None = None) -> Any:
+        """The JSON at a path; None if the server has no such path."""
         try:
-            with self.calling(path, request, limit or Limit(self._patience.connect_s * 2)) as response:
+            with self.calling(path, request, deadline or Limit(self._timeouts.connect_s * 2)) as response:
                 if response.status in (401, 403) and path.startswith("/v1/"):
                     raise self.refusal(response, "")
                 if response.status != 200:
@@ -110,7 +108,7 @@ class ModelServer:
             return ""
 
     def refusal(self, response: HttpResponse, said: str) -> Exception:
-        """What an answer that is no reply means for the user."""
+        """The error for a response that is not a reply; `said` is the server's own explanation."""
         status = response.status
         words = f": {said}" if said else ""
         if wire.TOO_LONG.search(said):
@@ -126,14 +124,14 @@ class ModelServer:
             return self.unreachable(f"wants a key ({status}){words}", remedy="Set the key of your model server.")
         return self.unreachable(f"refuses the request ({status}){words}")
 
-    def read(self, response: HttpResponse, reading: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
+    def read(self, response: HttpResponse, builder: ReplyBuilder, *, streamed: bool) -> Iterator[Piece]:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise BadServerOutput("it sends compressed what was asked for plain")
         try:
-            yield from read_pieces(json_objects(_limited(response, MAX_BYTES)), reading)
+            yield from read_pieces(json_objects(_limited(response, MAX_BYTES)), builder)
         except ServerComplaint as complaint:
             raise self.refusal(response, str(complaint)) from complaint
-        if not (reading.has_begun or streamed):
+        if not (builder.has_begun or streamed):
             raise BadServerOutput("it sends nothing")
 
     def close(self) -> None:
@@ -141,7 +139,7 @@ class ModelServer:
 
 
 def _limited(response: HttpResponse, max_bytes: int) -> Iterator[bytes]:
-    """The bytes of a reply as they were sent; BadReply if they are too many."""
+    """The bytes of a reply as sent; BadReply if there are too many."""
     try:
         yield from response.chunks(max_bytes, raw=True)
     except HttpFailure as failure:
@@ -153,7 +151,7 @@ def _limited(response: HttpResponse, max_bytes: int) -> Iterator[bytes]:
 
 
 class ChatModel:
-    """A model behind one or more servers that speak the chat completions of OpenAI."""
+    """A model behind one or more servers with OpenAI's chat completions."""
 
     def __init__(
         self,
@@ -167,15 +165,15 @@ class ChatModel:
         if not addresses:
             raise BadSettings("No model server is named.", remedy="Name one like http://localhost:11434.")
         servers = [ModelServer(address, key=key, patience=patience) for address in addresses]
-        self._pool = Pool(servers, pause_s=patience.again_s)
+        self._pool = Pool(servers, pause_s=patience.retry_after_s)
         self._model = model
         self._set_context = context_tokens
-        self._patience = patience
+        self._timeouts = patience
         self._max_chars = max_chars
 
     @property
     def name(self) -> str:
-        """The model's name; where none was given, the first that the server offers."""
+        """The model's name; if none was given, the first that the server offers."""
         if not self._model:
             names = self.models()
             if not names:
@@ -184,22 +182,19 @@ class ChatModel:
         return self._model
 
     def models(self) -> tuple[str, ...]:
-        """What can be asked for by name."""
-        return self._told(lambda server: facts.model_names(server.ask))[0]
+        """The names of the models on offer."""
+        return self._ask_all(lambda server: facts.model_names(server.ask))[0]
 
     def context_tokens(self) -> int | None:
-        """What was set, else the smallest context that a server tells of."""
-        told = self._told(lambda server: self._context(server, server.ask))
-        return min(filter(None, told), default=None)
+        """The size that was set, else the smallest that any server reports."""
+        sizes = self._ask_all(lambda server: self._context(server, server.ask))
+        return min(filter(None, sizes), default=None)
 
-    def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
-        return final_reply(self._replies(messages, options, can_begin_again=True))
+    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+        return final_reply(self._replies(messages, options, can_restart=True))
 
-    def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
-        return self._replies(messages, options, can_begin_again=False)
-
-    def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_texts(self.pieces(messages, options))
+    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+        return self._replies(messages, options, can_restart=False)
 
     def close(self) -> None:
         for server in self._pool.members:
@@ -211,8 +206,8 @@ class ChatModel:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _told(self, question: Callable[[ModelServer], T]) -> list[T]:
-        """What the servers say that can be reached; none at all is an error."""
+    def _ask_all(self, question: Callable[[ModelServer], T]) -> list[T]:
+        """The answers of all servers that can be reached; an error if none can."""
         found: list[T] = []
         problem: ModelUnreachable | None = None
         for server in self._pool.members:
@@ -224,46 +219,42 @@ class ChatModel:
             raise problem
         return found
 
-    def _replies(
-        self, messages: Sequence[Message], options: Options, *, can_begin_again: bool
+    def _replies(self, messages: Sequence[Message], options: Options, *, can_restart: bool) -> Iterator[Piece | Reply]:
+        deadline = Limit(self._timeouts.total_s)
+        yield from self._pool.first_that_works(
+            lambda server: self._reply_of(server, messages, options, deadline), can_restart=can_restart
+        )
+
+    def _reply_of(
+        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Limit
     ) -> Iterator[Piece | Reply]:
-        limit = Limit(self._patience.total_s)
-
-        def act(server: ModelServer) -> Iterator[Piece | Reply]:
-            return self._from(server, messages, options, limit)
-
-        yield from self._pool.first_that_works(act, can_begin_again=can_begin_again)
-
-    def _from(
-        self, server: ModelServer, messages: Sequence[Message], options: Options, limit: Limit
-    ) -> Iterator[Piece | Reply]:
-        """One server's reply; what it refuses is left out, and an empty stream is asked for in one piece."""
+        """One server's reply. Fields it refuses are left out; an empty stream is requested again in one piece."""
         refused, streamed = server.refused, True
         while True:
             request = wire.body(messages, options, self.name, refused, streamed=streamed)
-            self._check_room(server, request, options, limit)
-            with server.calling(COMPLETIONS, request, limit) as response:
+            self._check_room(server, request, options, deadline)
+            with server.calling(COMPLETIONS, request, deadline) as response:
                 if response.status == 200:
-                    reading = ReplyBuilder(self._max_chars)
-                    yield from server.read(response, reading, streamed=streamed)
+                    builder = ReplyBuilder(self._max_chars)
+                    yield from server.read(response, builder, streamed=streamed)
                     server.refused = refused
-                    if not reading.is_empty or not streamed:
-                        yield reading.reply()
+                    if not builder.is_empty or not streamed:
+                        yield builder.reply()
                         return
                     streamed = False
                     continue
                 said = server.complaint(response)
-                can_spare = wire.is_about_form(response.status, said, request)
-                spare = wire.to_give_up(request, said, options) if can_spare else None
-                if spare is None:
+                is_about_form = wire.is_about_form(response.status, said, request)
+                field = wire.field_to_drop(request, said, options) if is_about_form else None
+                if field is None:
                     raise server.refusal(response, said)
-                refused |= {spare}
+                refused |= {field}
 
-    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, limit: Limit) -> None:
-        """A prompt that does not fit is refused here: some servers would cut it without a word."""
+    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Limit) -> None:
+        """Refuse a prompt that does not fit: some servers would silently cut it."""
 
         def ask(path: str, question: Mapping[str, Any] | None) -> Any:
-            return server.ask(path, question, limit=limit)
+            return server.ask(path, question, deadline=deadline)
 
         room = self._context(server, ask)
         needed = estimate_prompt(wire.texts_of(request))

@@ -1,4 +1,4 @@
-"""Guards around a model: masked messages, no waiting for an absent server, and reasons held to what was shown."""
+"""Guards around a model: messages masked, an absent server given up on, reasons checked against what was shown."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import replace
 from pathlib import PureWindowsPath
 
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Model, Options, Piece, Reply
 from kiwiresearch.text.words import fold
-
-DEFAULT_OPTIONS = Options()
 
 
 class MaskedModel:
-    """Any model behind a mask. What it says of a mark it was shown is found in no text, and so never kept."""
+    """A model that sees only masked text. Claims about a masked name are in no source, so they are never accepted."""
 
     def __init__(self, model: Model, mask: Callable[[str], str]) -> None:
         self._model = model
@@ -34,32 +32,28 @@ class MaskedModel:
     def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         return self._model.pieces(self._masked(messages), options)
 
-    def stream(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[str]:
-        return self._model.stream(self._masked(messages), options)
-
     def _masked(self, messages: Sequence[Message]) -> list[Message]:
-        # Our own turns hold no names but those put into them; the model's own are echoed when it is corrected.
+        # System messages are our own and name nobody; assistant turns are echoed when the model is corrected.
         return [one if one.role == "system" else replace(one, text=self._mask(one.text)) for one in messages]
 
 
-PLAIN_OPTIONS = Options()
 MAX_FAILURES = 2
-"""So many calls in a row may find nobody; a single one that took too long is no reason to go without."""
+"""A single call that took too long is not a reason to do without the model."""
 
 
 class CircuitBreakerModel:
-    """Any model; once it could not be reached twice in a row, it is not waited for again."""
+    """A model that is not called any more once it was unreachable twice in a row."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._silent = 0
+        self._failures = 0
         self.problem: ModelUnreachable | None = None
-        """Why it was not reached the last time."""
+        """Why it was unreachable the last time."""
 
     @property
     def name(self) -> str:
         self._check()
-        # Some servers call a model by its file, and where that is kept is not for a report to tell.
+        # Some servers name a model by the path of its file, which must not appear in reports.
         name = self._model.name
         is_path = name.startswith(("/", "~", ".")) or "\\" in name
         return PureWindowsPath(name).name if is_path else name
@@ -67,41 +61,37 @@ class CircuitBreakerModel:
     def context_tokens(self) -> int | None:
         return self._model.context_tokens()
 
-    def chat(self, messages: Sequence[Message], options: Options = PLAIN_OPTIONS) -> Reply:
+    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
         self._check()
         try:
             reply = self._model.chat(messages, options)
         except ModelUnreachable as problem:
-            self._silent += 1
+            self._failures += 1
             self.problem = problem
             raise
-        self._silent = 0
+        self._failures = 0
         return reply
 
-    def pieces(self, messages: Sequence[Message], options: Options = PLAIN_OPTIONS) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         self._check()
         return self._model.pieces(messages, options)
 
-    def stream(self, messages: Sequence[Message], options: Options = PLAIN_OPTIONS) -> Iterator[str]:
-        self._check()
-        return self._model.stream(messages, options)
-
     def _check(self) -> None:
-        if self._silent >= MAX_FAILURES and self.problem is not None:
+        if self._failures >= MAX_FAILURES and self.problem is not None:
             raise ModelUnreachable(self.problem.message, remedy=self.problem.remedy)
 
 
 WORD = re.compile(r"[^\W_]+")
 SENTENCE_ENDS = re.compile(r"(?:^|[.!?…]\s+)$")
 MIN_DIGITS = 3
-"""Shorter numbers are days and months, which can be written in other ways."""
+"""Shorter numbers are days and months, which may be written differently."""
 TASK_WORDS = frozenset({"record", "records", "person", "persons", "both", "first", "second", "json", "hypothesis"})
 
 
 def find_ungrounded_word(reasons: Iterable[str], shown: str, *, terms: Collection[str] = ()) -> str:
-    """The first name or year of the reasons that is not in what was shown, else nothing.
+    """The first name or year in the reasons that does not occur in what was shown; empty if there is none.
 
-    `terms` are words that count like names, however they are written.
+    `terms` are words that count as names even without a capital.
     """
     known = {fold(word) for word in WORD.findall(shown)} | TASK_WORDS
     for reason in reasons:
@@ -113,7 +103,7 @@ def find_ungrounded_word(reasons: Iterable[str], shown: str, *, terms: Collectio
 
 
 def _is_name_or_year(text: str, start: int, word: str) -> bool:
-    """Whether a word is a year or a name; a capital that begins a sentence says nothing."""
+    """Whether a word is a year or a name; a capital at the start of a sentence proves nothing."""
     if any(map(str.isdigit, word)):
         return sum(map(str.isdigit, word)) >= MIN_DIGITS
     return len(word) > 1 and word[0].isupper() and not SENTENCE_ENDS.search(text[:start])

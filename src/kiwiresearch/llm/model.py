@@ -1,4 +1,4 @@
-"""What is said to a model and what it says back; prompts from files, and how many tokens they take."""
+"""The model protocol: messages, options and replies; prompts from files, and estimates of their tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 from kiwiresearch.errors import BadSettings, ModelError
 from kiwiresearch.ids import canonical_json
@@ -17,19 +17,19 @@ from kiwiresearch.ids import canonical_json
 Role = Literal["system", "user", "assistant", "tool"]
 Effort = Literal["", "none", "minimal", "low", "medium", "high"]
 Finish = Literal["stop", "length", "repeated"]
-"""It was done; it was cut off at `max_tokens`; it went round in circles and was cut by us."""
+"""The model was done; it was cut off at `max_tokens`; it kept repeating itself and we stopped it."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def without_surrogates(text: str) -> str:
-    """Half a surrogate pair has no bytes: no server can be sent it, no file can hold it."""
+    """The text with lone surrogates replaced: they have no UTF-8 form, so they cannot be sent or stored."""
     return SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that a model wants used, with its arguments as the model wrote them: JSON, if it kept to that."""
+    """A model's call of a tool; the arguments are what the model wrote, which should be JSON."""
 
     name: str
     arguments: str
@@ -38,14 +38,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation; `tool` is the role of what a call gave."""
+    """One turn of a conversation; the result of a tool call has the role `tool`."""
 
     role: Role
     text: str
     calls: tuple[ToolCall, ...] = ()
-    """What the model wanted used in this turn of its own."""
+    """The tools that the model called in this turn."""
     call_id: str = ""
-    """The call that this turn answers."""
+    """The call that this turn is the result of."""
 
     def __post_init__(self) -> None:
         if self.role not in get_args(Role):
@@ -55,14 +55,14 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Temperatures:
-    """A range of temperatures that suits one kind of work."""
+    """The range of temperatures allowed for one kind of work."""
 
     work: str
     low: float
     high: float
 
     def checked(self, value: float) -> float:
-        """The value, if it is in the range."""
+        """The value; BadSettings if it is outside the range."""
         if not self.low <= value <= self.high:
             raise BadSettings(
                 f"The temperature for {self.work} is {value!r}.",
@@ -78,7 +78,7 @@ ANY_WORK = Temperatures("a model", 0.0, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The form a reply must have, as a JSON schema written out once."""
+    """The form a reply must have: a JSON schema, as text."""
 
     name: str
     text: str
@@ -94,7 +94,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something a model may ask us to do for it; its parameters are a JSON schema written out once."""
+    """Something a model may ask us to do for it."""
 
     name: str
     purpose: str
@@ -103,7 +103,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a reply is to be made. Equal options and messages may share one kept reply."""
+    """How a reply is to be made. They are part of the key under which replies are cached."""
 
     temperature: float = 0.0
     max_tokens: int = 512
@@ -111,7 +111,7 @@ class Options:
     reasoning_effort: Effort = "low"
     seed: int = 0
     tools: tuple[Tool, ...] = ()
-    """A server that knows no tools is asked without them."""
+    """Left out for servers that do not support tools."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "temperature", float(ANY_WORK.checked(self.temperature)))
@@ -123,8 +123,11 @@ class Options:
             )
 
 
+DEFAULT_OPTIONS = Options()
+
+
 def extraction(temperature: float = 0.0, *, max_tokens: int = 512, reasoning_effort: Effort = "low") -> Options:
-    """Options for work that must keep to the text."""
+    """Options for work that must stay close to the text."""
     return Options(EXTRACTION.checked(temperature), max_tokens, reasoning_effort=reasoning_effort)
 
 
@@ -135,7 +138,7 @@ def write_up(temperature: float = 0.5, *, max_tokens: int = 1024, reasoning_effo
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a reply as it arrives: of the answer, or of the thinking before it."""
+    """A part of a reply as it arrives, of the answer or of the thinking before it."""
 
     kind: Literal["answer", "thinking"]
     text: str
@@ -143,7 +146,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole reply: the answer without the thinking, which is kept apart."""
+    """A complete reply; the thinking is not part of the text."""
 
     text: str
     finish: Finish = "stop"
@@ -151,26 +154,31 @@ class Reply:
     reply_tokens: int | None = None
     thinking: str = ""
     calls: tuple[ToolCall, ...] = ()
-    """Tools the model wants used before it goes on; known only when the reply is whole."""
+    """Tools the model wants to use before it continues."""
+
+    def as_pieces(self) -> Iterator[Piece | Reply]:
+        """The reply as `Model.pieces` would give it."""
+        if self.thinking:
+            yield Piece("thinking", self.thinking)
+        if self.text:
+            yield Piece("answer", self.text)
+        yield self
 
 
 class Model(Protocol):
-    """Something that can be asked: a server, kept replies, a script."""
+    """Something that can be prompted: a server, cached replies, a script."""
 
     @property
     def name(self) -> str: ...
 
     def context_tokens(self) -> int | None:
-        """How many tokens it reads at once, prompt and reply together; None where nobody knows."""
+        """How many tokens it reads at once, prompt and reply together; None if unknown."""
 
     def chat(self, messages: Sequence[Message], options: Options = ...) -> Reply:
-        """The whole reply."""
+        """The complete reply."""
 
     def pieces(self, messages: Sequence[Message], options: Options = ...) -> Iterator[Piece | Reply]:
-        """Answer and thinking as they arrive, then the whole reply as `chat` gives it."""
-
-    def stream(self, messages: Sequence[Message], options: Options = ...) -> Iterator[str]:
-        """The answer's text as it arrives, and nothing else."""
+        """Answer and thinking as they arrive, then the complete reply, as `chat` returns it."""
 
 
 def short_model_name(name: str) -> str:
@@ -179,7 +187,7 @@ def short_model_name(name: str) -> str:
 
 
 def model_label(model: Model) -> str:
-    """How to speak of a model, also of one that does not even tell its name."""
+    """How messages refer to a model, even one whose name cannot be had."""
     try:
         name = model.name
     except ModelError:
@@ -187,14 +195,8 @@ def model_label(model: Model) -> str:
     return f"The model {name!r}" if name else "The model"
 
 
-def answer_texts(pieces: Iterable[Piece | Reply]) -> Iterator[str]:
-    for piece in pieces:
-        if isinstance(piece, Piece) and piece.kind == "answer":
-            yield piece.text
-
-
 def final_reply(pieces: Iterable[Piece | Reply]) -> Reply:
-    """The reply that ends every run of pieces, read to the end so that nothing is left under way."""
+    """The reply at the end of some pieces, all of which are read so that the call is finished."""
     *_, last = pieces
     if not isinstance(last, Reply):
         raise TypeError("pieces end with a Reply")
@@ -205,11 +207,11 @@ NAME = re.compile(r"[a-z][a-z0-9_-]*")
 TURN = re.compile(r"^# (system|user|assistant)$", re.MULTILINE)
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 OWN_TOKENS = re.compile(r"<(?=\s*/?\s*data\b)|<(?=\|)|<(?=/?(?:s|bos|eos|start_of_turn|end_of_turn)>)", re.IGNORECASE)
-"""Our fence, and what chat templates put around turns: a page that holds them could end its own fence."""
+"""Our own fence and the markers of chat templates: with these, the text of a page could break out of its fence."""
 
 
 class PromptData(NamedTuple):
-    """One of several texts that go to the same place, with a name of our own making."""
+    """One of several texts for the same placeholder, with a name that we give it."""
 
     name: str
     text: str
@@ -220,7 +222,7 @@ PromptValue = str | int | tuple[PromptData, ...]
 
 @dataclass(frozen=True, slots=True)
 class PromptTurn:
-    """One message of a prompt, with places for values."""
+    """One message of a prompt, with placeholders."""
 
     role: Role
     text: str
@@ -228,7 +230,7 @@ class PromptTurn:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt with its places."""
+    """A prompt with placeholders such as {{question}}."""
 
     name: str
     turns: tuple[PromptTurn, ...]
@@ -238,7 +240,7 @@ class Prompt:
         return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
 
     def fill(self, **values: PromptValue) -> tuple[Message, ...]:
-        """The messages to send. Numbers go in as they are; text goes in fenced, and several texts each for itself."""
+        """The messages to send. Numbers are inserted as they are, each text inside a fence of its own."""
         missing = [place for place in self.places if place not in values]
         unknown = sorted(set(values) - set(self.places))
         if missing or unknown:
@@ -257,13 +259,13 @@ def _written(name: str, value: PromptValue) -> str:
 
 
 def fenced(name: str, text: str) -> str:
-    """A text as data: nothing in it can end the fence or begin a turn."""
+    """A text marked as data: nothing in it can close the fence or start a new turn."""
     return f'<data name="{name}">\n{OWN_TOKENS.sub("‹", text)}\n</data>'
 
 
 @functools.cache
 def prompt(name: str) -> Prompt:
-    """A prompt by the name of its file."""
+    """The prompt in the file of this name."""
     file = resources.files("kiwiresearch.llm") / "prompts" / f"{name}.md"
     if not NAME.fullmatch(name) or not file.is_file():
         raise BadSettings(f"There is no prompt {name!r}.", remedy="Prompts are the files in llm/prompts.")
@@ -271,23 +273,19 @@ def prompt(name: str) -> Prompt:
 
 
 def parse_prompt(name: str, text: str) -> Prompt:
-    """A prompt from its file: a heading '# system' or '# user' begins each message."""
+    """Parse a prompt file, in which a heading '# system', '# user' or '# assistant' starts each message."""
     before, *parts = TURN.split(text)
     if before.strip() or not parts:
         raise BadSettings(f"The prompt {name!r} does not begin with a turn.", remedy="Begin it with '# system'.")
     if "{{" in PLACE.sub("", text):
         raise BadSettings(f"The prompt {name!r} has braces that are no place.", remedy="Write places like {{term}}.")
-    turns = [PromptTurn(_role(role), said.strip()) for role, said in zip(parts[::2], parts[1::2], strict=True)]
-    return Prompt(name, tuple(turns))
-
-
-def _role(word: str) -> Role:
-    return "system" if word == "system" else "user" if word == "user" else "assistant"
+    turns = zip(parts[::2], parts[1::2], strict=True)
+    return Prompt(name, tuple(PromptTurn(cast(Role, role), said.strip()) for role, said in turns))
 
 
 PER_MESSAGE = 8
 PER_PROMPT = 48
-"""Some templates put a system message of their own in front."""
+"""Some templates add a system message of their own."""
 
 WORD = re.compile(r"[A-Za-z]+")
 SIGN = re.compile(r"[!-/:-@\[-`{-~0-9\n]| (?=[0-9])")
@@ -296,10 +294,10 @@ BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens of a text for a model whose tokens nobody can count here.
+    """About how many tokens a text has, rather too many than too few.
 
-    Models cut words into parts of some three letters, take signs and digits one by one, and letters
-    they know little of byte by byte.
+    Models split words into parts of some three letters, take signs and digits one by one, and rare letters
+    byte by byte.
     """
     words = sum(1 + (len(word) - 1) // 3 for word in WORD.findall(text))
     spaces = sum(len(run) // 2 for run in SPACES.findall(text))
@@ -308,5 +306,5 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_prompt(texts: Iterable[str]) -> int:
-    """Tokens of a conversation of these texts, with what templates put around each turn."""
+    """About how many tokens a conversation of these texts has, including what templates add to each turn."""
     return PER_PROMPT + sum(PER_MESSAGE + estimate_tokens(text) for text in texts)

@@ -1,4 +1,4 @@
-"""Replies kept by what was asked, so that a run repeats itself and goes on where it stopped."""
+"""A cache of replies by their requests, so that a run can be repeated and resumed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from typing import Any, get_args
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Finish, Message, Model, Options, Piece, Reply, ToolCall, answer_texts
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, Finish, Message, Model, Options, Piece, Reply, ToolCall
 from kiwiresearch.system import write_atomically
 
 VERSION = 1
-PLAIN = Options()
 
 
 class ReplayModel:
-    """A model whose replies are kept in a folder; without a model, one that has nothing but those.
+    """A model whose replies are stored in a folder; without a model, only the stored replies are available.
 
-    Failures are not kept, nor replies that are of no use: empty ones, circles, and no JSON where
-    JSON was asked for. A file that is damaged counts as missing.
+    Failures are not stored, nor useless replies: empty ones, repetitions, and text where JSON was wanted.
+    A damaged file counts as missing.
     """
 
     def __init__(
@@ -44,8 +43,8 @@ class ReplayModel:
     def context_tokens(self) -> int | None:
         return self._model.context_tokens() if self._model else None
 
-    def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
-        """The kept reply, else a new one; threads that ask the same at the same time share it."""
+    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
+        """The stored reply, else a new one, which is shared with other threads that want it at the same time."""
         request = self._request(messages, options)
         key = _key(request)
         with self._lock:
@@ -54,7 +53,7 @@ class ReplayModel:
         if known:
             return known.result()
         try:
-            reply = self._kept(request) or self._new(messages, options, request)
+            reply = self._stored(request) or self._new(messages, options, request)
         except BaseException as problem:
             mine.set_exception(problem)
             raise
@@ -65,30 +64,27 @@ class ReplayModel:
             with self._lock:
                 del self._under_way[key]
 
-    def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
-        """As the model gives them; a kept reply comes in one piece.
+    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
+        """The pieces as they arrive; a stored reply comes as one.
 
-        Streams are not shared between threads: a reader who stops would stop the others.
+        They are not shared between threads: if one stopped reading, it would stop the others.
         """
         request = self._request(messages, options)
-        kept = self._kept(request)
-        if kept:
-            yield from _at_once(kept)
+        stored = self._stored(request)
+        if stored:
+            yield from stored.as_pieces()
             return
-        for piece in self._asked().pieces(messages, options):
+        for piece in self._required_model().pieces(messages, options):
             if isinstance(piece, Reply):
-                self._keep(request, piece, options)
+                self._store(request, piece, options)
             yield piece
 
-    def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_texts(self.pieces(messages, options))
-
     def _new(self, messages: Sequence[Message], options: Options, request: dict[str, Any]) -> Reply:
-        reply = self._asked().chat(messages, options)
-        self._keep(request, reply, options)
+        reply = self._required_model().chat(messages, options)
+        self._store(request, reply, options)
         return reply
 
-    def _asked(self) -> Model:
+    def _required_model(self) -> Model:
         if self._model is None:
             raise ModelUnreachable(
                 f"No reply of {self.name!r} to this prompt is kept in {str(self._folder)!r}.",
@@ -104,15 +100,15 @@ class ReplayModel:
         key = _key(request)
         return self._folder / key[:2] / f"{key}.json"
 
-    def _kept(self, request: dict[str, Any]) -> Reply | None:
+    def _stored(self, request: dict[str, Any]) -> Reply | None:
         try:
             record = json.loads(self._path(request).read_text(encoding="utf-8"))
             return _reply(record["reply"]) if record["request"] == request else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
-    def _keep(self, request: dict[str, Any], reply: Reply, options: Options) -> None:
-        if not _is_of_use(reply, options):
+    def _store(self, request: dict[str, Any], reply: Reply, options: Options) -> None:
+        if not _is_useful(reply, options):
             return
         record = {"request": request, "reply": _plain(asdict(reply))}
         try:
@@ -127,7 +123,7 @@ def _turn(message: Message) -> list[Any]:
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back: lists, and no word of tools and calls where there are none."""
+    """The row as JSON reads it back: with lists for tuples, and without empty tools and calls."""
     rows = {key: list(value) if isinstance(value, tuple) else value for key, value in row.items()}
     return {key: value for key, value in rows.items() if value != []}
 
@@ -136,15 +132,7 @@ def _key(request: dict[str, Any]) -> str:
     return hashlib.sha256(canonical_json(request).encode()).hexdigest()
 
 
-def _at_once(reply: Reply) -> Iterator[Piece | Reply]:
-    if reply.thinking:
-        yield Piece("thinking", reply.thinking)
-    if reply.text:
-        yield Piece("answer", reply.text)
-    yield reply
-
-
-def _is_of_use(reply: Reply, options: Options) -> bool:
+def _is_useful(reply: Reply, options: Options) -> bool:
     from kiwiresearch.llm.structured import json_candidates  # loads pydantic, which takes time
 
     if not (reply.text or reply.calls) or reply.finish == "repeated":
@@ -160,7 +148,7 @@ def _is_object(text: str) -> bool:
 
 
 def _reply(row: dict[str, Any]) -> Reply:
-    """A reply from its record; anything that is not as it was written is refused."""
+    """A reply from its record; ValueError or TypeError if it is not exactly as it was written."""
     row = {"calls": [], **row}
     if set(row) != {field.name for field in fields(Reply)} or row["finish"] not in get_args(Finish):
         raise ValueError("no record of a reply")

@@ -1,4 +1,4 @@
-"""A reply put together while it streams: thinking split off, repetition cut, size limited."""
+"""Builds a reply while it streams in: splits off thinking, cuts repetition, limits its size."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ COPIES = 5
 MAX_UNIT = 800
 MIN_RUN = 200
 MIN_RUN_OF_SIGNS = 400
-"""Rulers and rows of dots are long without being a circle."""
+"""Rules and rows of dots may be long and still be meant."""
 
 ANCHOR = 24
 SAME_HEADING = 4
-"""A report that begins the same chapter a fourth time will begin it again."""
+"""A report that starts the same section for the fourth time will start it again."""
 
 MAX_LINE = 200
 MAX_SIGNS = 3
-"""A copy keeps the full stop at its end."""
+"""The copy that remains keeps the punctuation at its end."""
 
 
 class RepetitionGuard:
-    """Lets text through until its end is the same words over and over.
+    """Lets text through until it ends in the same words over and over.
 
-    It looks every 64 characters, counted from the beginning, so that the cut does not depend on
-    how the text was chopped; each look reads a window of fixed size.
+    It checks every 64 characters, counted from the beginning, so that the cut does not depend on how the
+    text was split into pieces; each check reads a window of fixed size.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class RepetitionGuard:
         self._headings: Counter[str] = Counter()
 
     def feed(self, text: str) -> str:
-        """As much of the text as came before a circle was noticed."""
+        """As much of the text as came before the repetition was noticed."""
         start = 0
         while not self.has_tripped and start < len(text):
             end = min(start + STRIDE - self._length % STRIDE, len(text))
@@ -51,7 +51,7 @@ class RepetitionGuard:
         return text[:start]
 
     def _take(self, text: str) -> int:
-        """Take in a few characters and say how many were taken."""
+        """Take in up to STRIDE characters; return how many were accepted."""
         taken = self._read_lines(text)
         self._length += taken
         self._tail = (self._tail + text[:taken])[-WINDOW:]
@@ -60,7 +60,7 @@ class RepetitionGuard:
         return taken
 
     def _read_lines(self, text: str) -> int:
-        """Notice a heading that comes too often; how many characters were read until then."""
+        """Count headings; return how many characters were read before one occurred too often."""
         start = 0
         while (end := text.find("\n", start)) >= 0:
             line = (self._line + text[start:end])[:MAX_LINE].strip()
@@ -76,7 +76,7 @@ class RepetitionGuard:
 
 
 def without_repetition(text: str) -> str:
-    """The text with one copy of what its end repeats."""
+    """The text with one copy of what is repeated at its end."""
     unit = repetition_at_end(text[-WINDOW:])
     if not unit:
         return text
@@ -90,7 +90,7 @@ def without_repetition(text: str) -> str:
 
 
 def repetition_at_end(text: str) -> int:
-    """How long the unit is that the text's end repeats; 0 if it does not."""
+    """The length of the unit that is repeated at the end of a text; 0 if there is none."""
     anchor = text[-ANCHOR:]
     lowest = max(0, len(text) - MAX_UNIT - ANCHOR)
     found = len(text)
@@ -117,10 +117,10 @@ PAIRS = {
     "[think]": "[/think]",
     "◁think▷": "◁/think▷",
 }
-"""What models put around their thinking, in any case of letters."""
+"""What models put around their thinking, in upper or lower case."""
 
 LEFT_OPEN = ("</think>", "</thinking>", "[/think]", "◁/think▷")
-"""Ends that come alone when the server's template has written the beginning itself."""
+"""Closing tags that come alone if the server's template has already written the opening one."""
 
 CHANNEL, START, MESSAGE = "<|channel|>", "<|start|>", "<|message|>"
 ENDS = ("<|end|>", "<|return|>", "<|call|>")
@@ -130,7 +130,7 @@ MAX_HEADER = 256
 
 
 class Markers:
-    """Some markers, found in a text that may end in the middle of one."""
+    """Markers to be found in a text that may end in the middle of one."""
 
     def __init__(self, *markers: str) -> None:
         self._markers = markers
@@ -142,7 +142,7 @@ class Markers:
         return self._pattern.search(text)
 
     def held_back(self, text: str) -> int:
-        """How many characters at the end may be the beginning of a marker."""
+        """How many characters at the end of the text may be the start of a marker."""
         for size in range(min(self._longest - 1, len(text)), 0, -1):
             if text[-size] in self._firsts:
                 end = text[-size:].lower()
@@ -157,10 +157,10 @@ IN_PAIR = {close: Markers(close) for close in PAIRS.values()}
 
 
 class ThinkingSplitter:
-    """Takes a reply in chunks of any size and says what is answer and what is thinking.
+    """Takes a reply in chunks of any size and splits it into answer and thinking.
 
-    A reply that begins with '{' is JSON, and nothing in it is thinking: the strings in it are
-    the answer, whatever they say. White space around the answer is dropped.
+    A reply that starts with '{' is JSON and has no thinking in it: its strings are part of the answer,
+    whatever they contain. White space around the answer is dropped.
     """
 
     def __init__(self) -> None:
@@ -185,20 +185,20 @@ class ThinkingSplitter:
     def feed(self, text: str) -> list[Piece]:
         self._buffer += text
         if self._is_json is None:
-            begun = self._buffer.lstrip()
-            self._is_json = begun.startswith("{") if begun else None
-        return self._go()
+            start = self._buffer.lstrip()
+            self._is_json = start.startswith("{") if start else None
+        return self._split()
 
     def end(self) -> list[Piece]:
-        """What was held back; a block left open stays thinking."""
-        return self._go(is_last=True)
+        """What was held back; a block that was never closed counts as thinking."""
+        return self._split(is_last=True)
 
-    def _go(self, *, is_last: bool = False) -> list[Piece]:
+    def _split(self, *, is_last: bool = False) -> list[Piece]:
         found: list[Piece] = []
         while not self._is_json and (marker := self._markers().first(self._buffer)):
             self._put(self._buffer[: marker.start()], found)
             self._buffer = self._buffer[marker.end() :]
-            self._turn(marker[0].lower())
+            self._switch(marker[0].lower())
         held = 0 if is_last or self._is_json else self._markers().held_back(self._buffer)
         end = len(self._buffer) - held
         self._put(self._buffer[:end], found)
@@ -210,8 +210,8 @@ class ThinkingSplitter:
             return IN_PAIR[self._close]
         return IN_ANSWER if self._kind == "answer" and self._header is None else IN_CHANNEL
 
-    def _turn(self, marker: str) -> None:
-        """What follows a marker."""
+    def _switch(self, marker: str) -> None:
+        """Switch to what follows a marker."""
         if self._close:
             self._close, self._kind = "", "answer"
         elif marker in PAIRS:
@@ -224,13 +224,10 @@ class ThinkingSplitter:
             self._header, self._is_channel = None, False
         elif marker in ENDS:
             self._header, self._is_channel, self._kind = None, False, "answer"
-        else:
-            self._all_was_thinking()
-
-    def _all_was_thinking(self) -> None:
-        self._thinking += self._answer
-        self._answer = []
-        self._space = ""
+        else:  # a closing tag alone: all that came before it was thinking
+            self._thinking += self._answer
+            self._answer = []
+            self._space = ""
 
     def _put(self, text: str, found: list[Piece]) -> None:
         if self._header is not None:
@@ -243,7 +240,7 @@ class ThinkingSplitter:
             self._put_answer(text, found)
 
     def _read_header(self, text: str) -> None:
-        """The words between two markers of a channel; too many of them are no header."""
+        """Read the header between two markers of a channel; if it gets too long, it was thinking."""
         self._header = (self._header or "") + text
         if len(self._header) > MAX_HEADER:
             self._thinking.append(self._header)
@@ -262,15 +259,15 @@ MAX_CHARS = 1_000_000
 
 
 class ReplyCutShort(Exception):
-    """The reply ended before its end; never seen outside this package."""
+    """The stream ended before the reply did; never seen outside this package."""
 
 
 class ServerComplaint(Exception):
-    """The server says in the middle of things that something is wrong; never seen outside this package."""
+    """The server reports an error in the middle of a stream; never seen outside this package."""
 
 
 class ReplyBuilder:
-    """One reply while it arrives."""
+    """Builds one reply as it arrives."""
 
     def __init__(self, max_chars: int = MAX_CHARS) -> None:
         self._splitter = ThinkingSplitter()
@@ -294,7 +291,7 @@ class ReplyBuilder:
         return self._guard.has_tripped or self._thought_guard.has_tripped
 
     def take(self, delta: Delta) -> list[Piece]:
-        """What an event adds, split into answer and thinking."""
+        """Add what an event brings; return it split into answer and thinking."""
         self._chars += len(delta.text) + len(delta.thinking) + sum(len(part.arguments) for part in delta.calls)
         if self._chars > self._max_chars:
             raise BadReply(
@@ -314,7 +311,7 @@ class ReplyBuilder:
         return found + self._splitter.feed(self._guard.feed(delta.text))
 
     def _take_call(self, part: CallPart) -> None:
-        """A part goes to the last call of its number; another id begins another call, as some servers number none."""
+        """Add a part to the last call of its number; a new id starts a new call, since some servers do not number."""
         at = max((at for at, call in enumerate(self._calls) if call.number == part.number), default=-1)
         known = self._calls[at] if at >= 0 else None
         if known is None or (part.id and known.id and part.id != known.id):
@@ -323,38 +320,36 @@ class ReplyBuilder:
             name, arguments = known.name or part.name, known.arguments + part.arguments
             self._calls[at] = CallPart(part.number, known.id or part.id, name, arguments)
 
-    def _whole_calls(self) -> tuple[ToolCall, ...]:
-        named = [call for call in self._calls if call.name]
-        return tuple(ToolCall(call.name, call.arguments, call.id or f"call{n}") for n, call in enumerate(named, 1))
-
     def rest(self) -> list[Piece]:
-        """What was held back until it was clear what it is."""
+        """What was held back because it might have been the start of a marker."""
         return self._splitter.end()
 
     def reply(self) -> Reply:
-        """The reply so far, as a whole."""
+        """The reply so far."""
         finish: Finish = "repeated" if self.is_repeating else "length" if self.finish == "length" else "stop"
         text, thinking = self._splitter.answer, "".join([*self._thoughts, self._splitter.thinking]).strip()
         if finish == "repeated":
             text, thinking = without_repetition(text), without_repetition(thinking)
-        return Reply(text, finish, self._prompt_tokens, self._reply_tokens, thinking, self._whole_calls())
+        named = [call for call in self._calls if call.name]
+        calls = tuple(ToolCall(call.name, call.arguments, call.id or f"call{n}") for n, call in enumerate(named, 1))
+        return Reply(text, finish, self._prompt_tokens, self._reply_tokens, thinking, calls)
 
 
-def read_pieces(events: Iterable[dict[str, Any] | None], reading: ReplyBuilder) -> Iterator[Piece]:
-    """The pieces of a reply until its end, or until it goes round in circles."""
+def read_pieces(events: Iterable[dict[str, Any] | None], builder: ReplyBuilder) -> Iterator[Piece]:
+    """The pieces of a reply until its end, or until it repeats itself."""
     is_done = False
     for event in events:
         delta = None if event is None else delta_in(event)
         if delta is not None:
-            reading.has_begun = True
-            yield from reading.take(delta)
+            builder.has_begun = True
+            yield from builder.take(delta)
         elif event is not None and (said := complaint_in(event)):
             raise ServerComplaint(said)
-        if event is None or reading.is_repeating:
+        if event is None or builder.is_repeating:
             is_done = True
             break
-    if is_done and not reading.has_begun:
+    if is_done and not builder.has_begun:
         raise BadServerOutput("there is no reply in its answer")
-    if not (is_done or reading.finish or reading.is_empty):
+    if not (is_done or builder.finish or builder.is_empty):
         raise ReplyCutShort("the reply has no end")
-    yield from reading.rest()
+    yield from builder.rest()

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say: the double for tests, and for trying things without a model."""
+"""A model that replies from a script: the double for tests, and for trying things out without a model."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.model import Message, Options, Piece, Reply, answer_texts, estimate_prompt, final_reply
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
 from kiwiresearch.llm.reply_stream import ReplyBuilder
 from kiwiresearch.llm.wire import Delta
-
-PLAIN = Options()
 
 
 @dataclass(frozen=True, slots=True)
 class AskedPrompt:
-    """One question the model was asked."""
+    """One prompt that the model was given."""
 
     messages: tuple[Message, ...]
     options: Options
 
     @property
     def text(self) -> str:
-        """All that was said, for a test to look into."""
+        """All messages as one text."""
         return "\n\n".join(message.text for message in self.messages)
 
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """A reply that breaks off: a stream gives its words and then fails, a chat only fails."""
+    """A reply that breaks off: `pieces` yields its words and then fails, `chat` just fails."""
 
     text: str
 
@@ -39,10 +37,10 @@ ScriptLine = str | Reply | CutOff | KiwiError
 
 
 class ScriptedModel:
-    """Says the line whose key is in the prompt, else the next one in order.
+    """Replies with the line whose key occurs in the prompt, else with the next line in order.
 
-    A line is a text (thinking blocks in it are taken out, as with a real model), a whole Reply, an
-    error to raise, or a reply that is cut off.
+    A line is a text (from which thinking is split off, as with a real model), a Reply, an error to raise,
+    or a reply that breaks off.
     """
 
     def __init__(
@@ -66,28 +64,23 @@ class ScriptedModel:
     def context_tokens(self) -> int | None:
         return self._context_tokens
 
-    def chat(self, messages: Sequence[Message], options: Options = PLAIN) -> Reply:
+    def chat(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Reply:
         return final_reply(self.pieces(messages, options))
 
-    def pieces(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[Piece | Reply]:
+    def pieces(self, messages: Sequence[Message], options: Options = DEFAULT_OPTIONS) -> Iterator[Piece | Reply]:
         line = self._line(AskedPrompt(tuple(messages), options))
         if isinstance(line, KiwiError):
             raise line
         if isinstance(line, Reply):
-            yield from [Piece("thinking", line.thinking)] if line.thinking else []
-            yield from [Piece("answer", line.text)] if line.text else []
-            yield line
+            yield from line.as_pieces()
             return
-        reading = ReplyBuilder()
+        builder = ReplyBuilder()
         for word in re.findall(r"\S+\s*|\s+", line.text if isinstance(line, CutOff) else line):
-            yield from reading.take(Delta(word))
-        yield from reading.rest()
+            yield from builder.take(Delta(word))
+        yield from builder.rest()
         if isinstance(line, CutOff):
             raise ModelUnreachable(f"The model {self._name!r} breaks off, as its script says.")
-        yield reading.reply()
-
-    def stream(self, messages: Sequence[Message], options: Options = PLAIN) -> Iterator[str]:
-        return answer_texts(self.pieces(messages, options))
+        yield builder.reply()
 
     def _line(self, asked: AskedPrompt) -> ScriptLine:
         with self._lock:

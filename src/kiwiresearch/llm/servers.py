@@ -1,4 +1,4 @@
-"""Model servers: their addresses, what they say about themselves, and which is asked next."""
+"""Model servers: their addresses, what they report about themselves, and a pool of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
 
 
 def server_root(address: str) -> str:
-    """The server's own address, from any form of it that its documentation may show."""
+    """The server's base address, from any form of it that its documentation may show."""
     written = address.strip()
     if "://" not in written:
         written = f"http://{written}"
@@ -37,17 +37,17 @@ def server_root(address: str) -> str:
 
 
 def is_on_this_machine(address: str) -> bool:
-    """Whether what is sent to a server stays on this machine, as far as its address tells."""
+    """Whether a server's address is on this machine."""
     return is_loopback(urlsplit(server_root(address)).hostname or "")
 
 
 def without_password(address: str) -> str:
-    """The address without the password that may be in it."""
+    """The address without any user name and password in it."""
     return re.sub(r"//[^/@]*@", "//", address)
 
 
 AskServer = Callable[[str, Mapping[str, Any] | None], Any]
-"""Asks a path of the server and returns the JSON of its answer, or None where it has none."""
+"""Sends a request (None for GET) to a path of the server and returns the JSON it answers with, or None."""
 
 OLLAMA_DEFAULT = 4096
 NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
@@ -55,7 +55,7 @@ NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ContextSize:
-    """How many tokens are read at once, and whether that is known or only likely."""
+    """How many tokens a model reads at once, and whether that is certain."""
 
     tokens: int | None
     is_sure: bool = True
@@ -67,24 +67,23 @@ def model_names(ask: AskServer) -> tuple[str, ...]:
 
 
 def context_of(ask: AskServer, model: str) -> ContextSize:
-    """The servers llama.cpp and vLLM tell it; LM Studio and Ollama tell it for a model that is loaded."""
-    props = _part(_part(ask("/props", None), "default_generation_settings"), "n_ctx")
-    tokens = _positive(props)
+    """The context size, as each kind of server reports it; Ollama and LM Studio only for a model that is loaded."""
+    tokens = _positive(_part(_part(ask("/props", None), "default_generation_settings"), "n_ctx"))  # llama.cpp
     if tokens:
         return ContextSize(tokens)
-    for row in _rows(ask("/v1/models", None), "data"):
+    for row in _rows(ask("/v1/models", None), "data"):  # vLLM, llama.cpp
         tokens = _positive(row.get("max_model_len")) or _positive(_part(row.get("meta"), "n_ctx"))
         if tokens and row.get("id") == model:
             return ContextSize(tokens)
-    for row in _rows(ask("/api/v0/models", None), "data"):
+    for row in _rows(ask("/api/v0/models", None), "data"):  # LM Studio
         tokens = _positive(row.get("loaded_context_length"))
         if tokens and row.get("id") == model:
             return ContextSize(tokens)
-    return _ollama(ask, model)
+    return _ollama_context(ask, model)
 
 
-def _ollama(ask: AskServer, model: str) -> ContextSize:
-    """Ollama cuts long prompts without a word, at a size that has little to do with what the model could read."""
+def _ollama_context(ask: AskServer, model: str) -> ContextSize:
+    """The size at which Ollama silently cuts prompts, which has little to do with what the model could read."""
     for row in _rows(ask("/api/ps", None), "models"):
         tokens = _positive(row.get("context_length"))
         if tokens and model in (row.get("name"), row.get("model"), str(row.get("name")).removesuffix(":latest")):
@@ -92,17 +91,18 @@ def _ollama(ask: AskServer, model: str) -> ContextSize:
     shown = ask("/api/show", {"model": model})
     if not isinstance(shown, dict) or "model_info" not in shown:
         return ContextSize(None)
-    told = NUM_CTX.search(str(shown.get("parameters") or ""))
-    if told:
-        return ContextSize(int(told[1]))
-    trained = [_positive(v) for k, v in _pairs(shown["model_info"]) if k.endswith(".context_length")]
+    num_ctx = NUM_CTX.search(str(shown.get("parameters") or ""))
+    if num_ctx:
+        return ContextSize(int(num_ctx[1]))
+    info = shown["model_info"] if isinstance(shown["model_info"], dict) else {}
+    trained = [_positive(value) for key, value in info.items() if key.endswith(".context_length")]
     return ContextSize(min([OLLAMA_DEFAULT, *filter(None, trained)]), is_sure=False)
 
 
 def token_count(ask: AskServer, request: Mapping[str, Any]) -> int | None:
-    """The prompt's exact size where the server counts (llama.cpp), template and all."""
-    told = {key: request[key] for key in ("messages", "tools") if key in request}
-    prompt = _part(ask("/apply-template", told), "prompt")
+    """The prompt's exact size with its template, if the server can count (llama.cpp)."""
+    content = {key: request[key] for key in ("messages", "tools") if key in request}
+    prompt = _part(ask("/apply-template", content), "prompt")
     if not isinstance(prompt, str):
         return None
     tokens = _part(ask("/tokenize", {"content": prompt, "add_special": True, "parse_special": True}), "tokens")
@@ -118,10 +118,6 @@ def _part(value: object, key: str) -> Any:
     return value.get(key) if isinstance(value, dict) else None
 
 
-def _pairs(value: object) -> list[tuple[str, Any]]:
-    return sorted(value.items()) if isinstance(value, dict) else []
-
-
 def _positive(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
@@ -130,19 +126,19 @@ Member = TypeVar("Member")
 Item = TypeVar("Item")
 
 REST_S = 30.0
-"""How long one that failed is asked only when the others fail too."""
+"""For so long, a server that failed is used only if all others fail too."""
 
 
 class TemporaryFailure(Exception):
-    """Trouble that may be over when asked again; never seen outside this package."""
+    """A failure worth a retry; never seen outside this package."""
 
-    def __init__(self, told: ModelUnreachable) -> None:
-        super().__init__(str(told))
-        self.error = told
+    def __init__(self, error: ModelUnreachable) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Pool(Generic[Member]):
-    """Equal servers, and how many calls each has under way."""
+    """Interchangeable servers, with the number of calls each is busy with."""
 
     def __init__(self, members: Sequence[Member], *, pause_s: float) -> None:
         self.members = tuple(members)
@@ -151,15 +147,15 @@ class Pool(Generic[Member]):
         self._busy = [0] * len(self.members)
         self._resting_until = [0.0] * len(self.members)
 
-    def first_that_works(self, act: Callable[[Member], Iterator[Item]], *, can_begin_again: bool) -> Iterator[Item]:
-        """All items from one member: of those that work, the least busy.
+    def first_that_works(self, act: Callable[[Member], Iterator[Item]], *, can_restart: bool) -> Iterator[Item]:
+        """All items from one member: the least busy of those that work.
 
-        One that fails hands over to the next, and one whose trouble may pass is asked a second time,
-        but once items have been given out only if the caller can do with them from the beginning.
+        If one fails, the next is tried; those with a temporary failure are tried a second time. Once items have been
+        yielded, another try starts over from the first item, so it is made only with `can_restart`.
         """
-        out: set[int] = set()
+        unreachable: set[int] = set()
         for is_last_round in (False, True):
-            left = set(range(len(self.members))) - out
+            left = set(range(len(self.members))) - unreachable
             while left:
                 with self._turn(left) as number:
                     left.discard(number)
@@ -172,19 +168,19 @@ class Pool(Generic[Member]):
                         self._resting_until[number] = time.monotonic() + REST_S
                         problem = trouble.error if isinstance(trouble, TemporaryFailure) else trouble
                         if isinstance(trouble, ModelUnreachable):
-                            out.add(number)
-                        if has_begun and not can_begin_again:
+                            unreachable.add(number)
+                        if has_begun and not can_restart:
                             raise problem from trouble
                     else:
                         self._resting_until[number] = 0.0
                         return
-            if is_last_round or len(out) == len(self.members):
+            if is_last_round or len(unreachable) == len(self.members):
                 raise problem
             time.sleep(self._pause_s)
 
     @contextmanager
     def _turn(self, left: set[int]) -> Iterator[int]:
-        """The number of the member to ask, counted as busy until the turn ends."""
+        """The number of the member to use, which counts as busy until the block ends."""
         now = time.monotonic()
         with self._lock:
             chosen = min(left, key=lambda n: (now < self._resting_until[n], self._busy[n], n))

@@ -1,4 +1,4 @@
-"""Replies in a given JSON form: asked for by schema, repaired where safe, checked."""
+"""Replies in a given JSON form: requested with a schema, repaired if that is safe, and validated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler
 
 from kiwiresearch.errors import BadReply, PromptTooLong
-from kiwiresearch.llm.model import Message, Model, Options, Reply, Schema
+from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Model, Options, Reply, Schema
 
 
 def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
-    """The item if it has its form, else None: for WrapValidator."""
+    """The item if it is valid, else None: for WrapValidator."""
     try:
         return read(value)
     except ValidationError:
@@ -31,18 +31,18 @@ CLOSER = {"{": "}", "[": "]"}
 
 @dataclass(frozen=True, slots=True)
 class OpenBracket:
-    """A bracket waiting for its end, and the one around it."""
+    """A bracket that is still open, and the one around it."""
 
     closer: str
     outer: OpenBracket | None
 
 
 def json_candidates(text: str) -> Iterator[str]:
-    """Texts that may be the object that was meant, the likeliest first.
+    """Texts that may be the wanted object, the likeliest first.
 
-    The reply itself; then what begins with a brace and ends with its partner, whatever is around
-    it (a code fence, prose), without trailing commas; last an object whose end is missing, closed
-    after its last complete part.
+    First the reply itself; then what is between a brace and its partner, whatever is around it (a code
+    fence, prose), without trailing commas; last an object whose end is missing, closed after its last
+    complete part.
     """
     yield text.strip()
     start = text.find("{")
@@ -52,12 +52,12 @@ def json_candidates(text: str) -> Iterator[str]:
         scan = JsonScan(text, start)
         if scan.result:
             yield scan.result
-        # What is inside an object is never tried for the object itself; a brace in prose has no inside.
+        # The inside of an object is never taken for the object itself; but a brace in prose has no inside.
         start = text.find("{", start + 1 if not scan.is_whole and IN_PROSE.match(text, start) else scan.end)
 
 
 class JsonScan:
-    """One reading of an object from its brace to its end, or to the end of the text."""
+    """Reads one object from its opening brace to its end, or to the end of the text."""
 
     def __init__(self, text: str, start: int) -> None:
         self.result = ""
@@ -77,21 +77,21 @@ class JsonScan:
             if self._open is None:
                 self.result, self.is_whole = "".join(self._parts), True
                 return
-        # Nothing follows, or a string without an end, which reaches to the end of the text.
+        # The text is at its end, or an unterminated string reaches to its end.
         self.end = len(text)
         if not IN_PROSE.match(text, start):
             self._close()
 
     def _take(self, part: str) -> bool:
-        """Add a part; False if no JSON goes on like this."""
+        """Add a part; False if JSON cannot continue like this."""
         if part in CLOSER:
             self._open = OpenBracket(CLOSER[part], self._open)
             self._parts.append(part)
         elif part in ("}", "]"):
             if self._open is None or self._open.closer != part:
                 return False
-            if self._last == ",":
-                self._drop_comma()
+            if self._last == ",":  # a trailing comma, which JSON does not allow
+                del self._parts[max(at for at, earlier in enumerate(self._parts) if earlier == ",")]
             self._open = self._open.outer
             self._parts.append(part)
             self._mark()
@@ -113,12 +113,8 @@ class JsonScan:
         return bool(WHOLE_WORD.search(part))
 
     def _mark(self) -> None:
-        """All up to here is complete and could be closed."""
+        """Note that everything so far is complete, and could be closed here."""
         self._complete = (len(self._parts), self._open)
-
-    def _drop_comma(self) -> None:
-        at = next(i for i in range(len(self._parts) - 1, -1, -1) if self._parts[i] == ",")
-        del self._parts[at]
 
     def _close(self) -> None:
         size, waiting = self._complete
@@ -131,23 +127,19 @@ class JsonScan:
 
 
 def _escaped(string: str) -> str:
-    """A raw line break in a string is the same string as its escape, and only that is JSON."""
+    """Raw control characters escaped: models write them in strings, where JSON does not allow them."""
     return CONTROL.sub(lambda found: found[0] if found[0][0] == "\\" else f"\\u{ord(found[0]):04x}", string)
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-PLAIN = Options()
 MAX_PROBLEMS = 4
 MAX_ECHO = 2_000
-"""How much of a bad reply the model is shown again."""
+"""How much of a bad reply is shown to the model again."""
 
 
-def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: Options = PLAIN) -> Shape:
-    """A reply of this shape; BadReply if two attempts do not give one.
-
-    A model that cannot be reached is told as such, and nothing is asked a second time then.
-    """
+def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:
+    """A reply of this shape; BadReply if two attempts do not give one. ModelUnreachable is passed on at once."""
     wanted = replace(options, schema=Schema.of(shape.__name__, shape.model_json_schema()))
     reply = model.chat(messages, wanted)
     found, problem = _read(reply, shape)
@@ -167,7 +159,7 @@ def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: 
 
 
 def _read(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
-    """The value in a reply, or what is wrong with the best candidate for it."""
+    """The value in a reply; or None, and what is wrong with the best candidate."""
     problem = ""
     for candidate in json_candidates(reply.text):
         try:
@@ -184,7 +176,7 @@ def _read(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
 
 
 def _problem(found: ValidationError) -> str:
-    """What is wrong with an object, by its fields; nothing if it is not even JSON."""
+    """What is wrong with an object, field by field; empty if it is not even JSON."""
     rows = [row for row in found.errors(include_url=False, include_context=False) if row["type"] != "json_invalid"]
     return "; ".join(f"{'.'.join(map(str, row['loc'])) or 'it'}: {row['msg']}" for row in rows[:MAX_PROBLEMS])
 

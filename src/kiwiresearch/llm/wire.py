@@ -1,4 +1,4 @@
-"""Chat completions as OpenAI-compatible servers want and send them."""
+"""The wire format of chat completions: requests to OpenAI-compatible servers, and what those send back."""
 
 from __future__ import annotations
 
@@ -11,33 +11,34 @@ from itertools import chain
 from typing import Any
 
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Message, Options, Tool, ToolCall, without_surrogates
+from kiwiresearch.llm.model import Message, Options, Tool, without_surrogates
 
 MAX_BYTES = 32 * 2**20
-"""Each token comes wrapped in some 300 bytes, so this is about a hundred thousand tokens."""
+"""Each token comes in some 300 bytes of JSON, so this is about a hundred thousand tokens."""
 
 DONE = "[DONE]"
 
 
 class BadServerOutput(Exception):
-    """The bytes are not what a model server sends; never seen outside this package."""
+    """These are not the bytes of a model server; never seen outside this package."""
 
 
 def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:
-    """The JSON objects of an answer, then None if the server said that it was done.
+    """The JSON objects of a response, then None if the server said that it was done.
 
-    The first letter decides, not the content type, which servers and proxies get wrong.
+    Whether it is one object or a stream of events is decided by the first character: servers and proxies get the
+    content type wrong.
     """
-    waiting = iter(chunks)
-    begun = next((chunk for chunk in waiting if chunk.strip()), b"")
-    first = begun.lstrip()[:1]
+    rest = iter(chunks)
+    start = next((chunk for chunk in rest if chunk.strip()), b"")
+    first = start.lstrip()[:1]
     if first == b"{":
-        yield _object(b"".join([begun, *waiting]).decode("utf-8", "replace"))
+        yield _object(b"".join([start, *rest]).decode("utf-8", "replace"))
         yield None
     elif first == b"<":
         raise BadServerOutput("it sends a page for people")
     else:
-        yield from _events(_lines(chain([begun], waiting)))
+        yield from _events(_lines(chain([start], rest)))
 
 
 def _events(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
@@ -57,12 +58,12 @@ def _events(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
     if data == [DONE]:
         yield None
     elif data:
-        with suppress(BadServerOutput):  # the line broke within an event
+        with suppress(BadServerOutput):  # the connection broke within an event
             yield _object("\n".join(data))
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Lines are cut as bytes, so that no letter is ever cut in two."""
+    """The lines of a stream, split before they are decoded so that no character is cut in two."""
     pending: list[bytes] = []
     for chunk in chunks:
         head, newline, rest = chunk.partition(b"\n")
@@ -94,13 +95,13 @@ TOO_LONG = re.compile(
     r"|prompt is too long|too many tokens",
     re.IGNORECASE | re.DOTALL,
 )
-"""How servers say that a prompt does not fit."""
+"""How servers say that a prompt is too long."""
 
 REFUSED = frozenset({400, 422})
 OWN_ERROR = 500
 
 FIELDS = ("tools", "reasoning_effort", "stream_options", "seed", "response_format")
-"""What a request can do without, in the order in which it is given up when the server does not say."""
+"""Optional fields of a request, in the order in which they are dropped if the server does not say what it refuses."""
 
 NAMES = {
     "tools": ("tool", "function call"),
@@ -114,7 +115,7 @@ NAMES = {
 def body(
     messages: Sequence[Message], options: Options, model: str, refused: Collection[str] = (), *, streamed: bool = True
 ) -> dict[str, Any]:
-    """The request, without what this server has refused before."""
+    """The request, without the fields that this server has refused before."""
     request: dict[str, Any] = {
         "model": model,
         "temperature": options.temperature,
@@ -130,9 +131,9 @@ def body(
         request["tools"] = [_tool(tool) for tool in options.tools]
     for field in refused:
         request.pop(field, None)
-    request |= _form(options, refused)
-    told = "json_schema" in request.get("response_format", {})
-    request["messages"] = turns(messages if told else with_form(messages, options))
+    request |= _response_format(options, refused)
+    has_schema = "json_schema" in request.get("response_format", {})
+    request["messages"] = turns(messages if has_schema else with_schema(messages, options))
     return request
 
 
@@ -141,7 +142,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _form(options: Options, refused: Collection[str]) -> dict[str, Any]:
+def _response_format(options: Options, refused: Collection[str]) -> dict[str, Any]:
     schema = options.schema
     if schema is None:
         return {}
@@ -151,8 +152,8 @@ def _form(options: Options, refused: Collection[str]) -> dict[str, Any]:
     return {} if "json_object" in refused else {"response_format": {"type": "json_object"}}
 
 
-def with_form(messages: Sequence[Message], options: Options) -> tuple[Message, ...]:
-    """The form told in words, at the end of the last message: some models take no two turns in a row."""
+def with_schema(messages: Sequence[Message], options: Options) -> tuple[Message, ...]:
+    """The schema as text at the end of the last message: some models reject two turns of the user in a row."""
     if options.schema is None or not messages:
         return tuple(messages)
     *before, last = messages
@@ -168,32 +169,31 @@ def turns(messages: Sequence[Message]) -> list[dict[str, Any]]:
 def _turn(message: Message) -> dict[str, Any]:
     turn: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
-        turn["tool_calls"] = [_call(call) for call in message.calls]
+        turn["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
     if message.call_id:
         turn["tool_call_id"] = message.call_id
     return turn
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-
-
 def texts_of(request: Mapping[str, Any]) -> list[str]:
-    """All of a request that takes tokens: what is said, what was called, and the tools on offer."""
-    told = [turn["content"] for turn in request["messages"]]
-    rest = [turn["tool_calls"] for turn in request["messages"] if "tool_calls" in turn]
-    return told + [canonical_json(part) for part in (*rest, *request.get("tools", ()))]
+    """Everything in a request that takes tokens: messages, tool calls and the tools on offer."""
+    contents = [turn["content"] for turn in request["messages"]]
+    calls = [turn["tool_calls"] for turn in request["messages"] if "tool_calls" in turn]
+    return contents + [canonical_json(part) for part in (*calls, *request.get("tools", ()))]
 
 
 def is_about_form(status: int, complaint: str, request: Mapping[str, Any]) -> bool:
-    """Whether a refusal may be over what the request could do without; llama.cpp refuses tools as its own error."""
+    """Whether a refusal may be about an optional field; llama.cpp refuses tools with status 500."""
     if TOO_LONG.search(complaint):
         return False
     return status in REFUSED or (status == OWN_ERROR and "tools" in request and "tool" in complaint.lower())
 
 
-def to_give_up(request: Mapping[str, Any], complaint: str, options: Options) -> str | None:
-    """What to leave out after a refusal: what the server names, else the next that can be spared."""
+def field_to_drop(request: Mapping[str, Any], complaint: str, options: Options) -> str | None:
+    """The field to leave out after a refusal: one that the server names, else the next optional one."""
     present = [field for field in FIELDS if field in request]
     named = [field for field in present if any(name in complaint.lower() for name in NAMES[field])]
     for field in (*named, *present):
@@ -206,7 +206,7 @@ def to_give_up(request: Mapping[str, Any], complaint: str, options: Options) -> 
 
 @dataclass(frozen=True, slots=True)
 class CallPart:
-    """What one event adds to a call: its name comes once, its arguments in pieces."""
+    """What one event adds to a tool call: its name comes once, its arguments in pieces."""
 
     number: int
     id: str
@@ -227,7 +227,7 @@ class Delta:
 
 
 def delta_in(event: Mapping[str, Any]) -> Delta | None:
-    """The news in an event, streamed or whole; None if it is no completion at all."""
+    """What an event of a stream, or a complete response, adds to the reply; None if it is not a completion."""
     choices, usage = event.get("choices"), event.get("usage")
     if not isinstance(choices, list):
         return None
@@ -237,20 +237,20 @@ def delta_in(event: Mapping[str, Any]) -> Delta | None:
     said = choice.get("delta") or choice.get("message") or {}
     if not isinstance(said, dict):
         return None
-    thinking = _words(said.get("reasoning_content")) or _words(said.get("reasoning"))
+    thinking = _text(said.get("reasoning_content")) or _text(said.get("reasoning"))
     finish = str(choice.get("finish_reason") or "")
-    return Delta(_words(said.get("content")), thinking, finish, prompt_tokens, reply_tokens, _calls(said))
+    return Delta(_text(said.get("content")), thinking, finish, prompt_tokens, reply_tokens, _calls(said))
 
 
 def _calls(said: Mapping[str, Any]) -> tuple[CallPart, ...]:
-    """The calls in a message or a part of one; what has not their form is no call."""
+    """The tool calls in a message or a part of one; malformed ones are ignored."""
     rows = said.get("tool_calls")
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return tuple(
         CallPart(
             row["index"] if isinstance(row.get("index"), int) else number,
-            _words(row.get("id")),
-            _words(row["function"].get("name")),
+            _text(row.get("id")),
+            _text(row["function"].get("name")),
             _arguments(row["function"].get("arguments")),
         )
         for number, row in enumerate(rows)
@@ -259,24 +259,24 @@ def _calls(said: Mapping[str, Any]) -> tuple[CallPart, ...]:
 
 
 def _arguments(value: object) -> str:
-    """Arguments are sent as JSON in a string, by some servers as JSON itself."""
-    return without_surrogates(canonical_json(value)) if isinstance(value, dict) else _words(value)
+    """Arguments as text; most servers send a string of JSON, some an object."""
+    return without_surrogates(canonical_json(value)) if isinstance(value, dict) else _text(value)
 
 
 USAGE = ("prompt_tokens", "completion_tokens")
 
 
-def _words(content: object) -> str:
-    """Text as it comes: a string, or a list of parts of which only those of text are text."""
+def _text(content: object) -> str:
+    """The text of a content, which is a string or a list of parts."""
     if isinstance(content, str):
         return without_surrogates(content)
     if isinstance(content, list):
-        return "".join(_words(part.get("text")) for part in content if isinstance(part, dict))
+        return "".join(_text(part.get("text")) for part in content if isinstance(part, dict))
     return ""
 
 
 def complaint_in(answer: object) -> str:
-    """What a server says went wrong, in its own words, shortened; nothing if it says nothing."""
+    """The server's own error message, shortened; empty if there is none."""
     error = answer.get("error", answer.get("detail", answer.get("message"))) if isinstance(answer, dict) else None
     if isinstance(error, dict):
         error = error.get("message") or error.get("type")

@@ -1,4 +1,4 @@
-"""The reading model that ships with the program, and how questions and texts are encoded for it."""
+"""The reading model that ships with the program, and the encoding of questions and texts for it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from kiwiresearch.errors import ReaderUnavailable
+from kiwiresearch.text.display import encodable
 
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288
@@ -29,12 +30,12 @@ MAX_QUESTION, MAX_TITLE, MAX_HEADING = 48, 24, 16
 TITLE = -1
 """The number of the title among the units."""
 MAX_CHARS = 4_000
-"""Of one sentence, no more is read: a table row may be as long as a book."""
+"""No more is read of one sentence: a table row may be as long as a book."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingText:
-    """Sentences or rows that stand together on a page."""
+    """Consecutive sentences or rows of a page."""
 
     title: str
     heading: str
@@ -42,7 +43,7 @@ class ReadingText:
 
 
 class Mention(NamedTuple):
-    """Words in a text: `text.units[unit][start:end]`, or those of the title where `unit` is `TITLE`."""
+    """Words in a text: `text.units[unit][start:end]`, or of the title if `unit` is `TITLE`."""
 
     unit: int
     start: int
@@ -51,7 +52,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedUnit:
-    """A unit of a text in a window: its mark, and for each of its tokens the characters it stands for."""
+    """A unit of a text in a window: the position of its mark, and the span of characters of each of its tokens."""
 
     number: int
     mark: int
@@ -60,7 +61,7 @@ class PlacedUnit:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """As much of a text as the model reads at once."""
+    """The part of a text that the model reads at once."""
 
     ids: tuple[int, ...]
     kinds: tuple[int, ...]
@@ -68,7 +69,7 @@ class Window:
     title: PlacedUnit
 
     def tokens_of(self, words: Mention) -> tuple[int, int] | None:
-        """The first and the last token of some words; None where they were not read."""
+        """The first and last token of some words; None if they are not in the window."""
         placed = next((one for one in (self.title, *self.units) if one.number == words.unit), None)
         if placed is None:
             return None
@@ -77,7 +78,7 @@ class Window:
 
 
 def tokenizer_of(words: Sequence[str]) -> Tokenizer:
-    """Lower case, accents removed, the longest known piece first: as BERT does."""
+    """A tokenizer like BERT's: lower case, no accents, the longest known piece first."""
     model = WordPiece({word: number for number, word in enumerate(words)}, unk_token="[UNK]")  # noqa: S106
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = BertNormalizer(lowercase=True)
@@ -86,7 +87,7 @@ def tokenizer_of(words: Sequence[str]) -> Tokenizer:
 
 
 class InputEncoder:
-    """Fills in the form with one tokenizer, whose names for the marks may be others."""
+    """Encodes questions and texts with one tokenizer, which may have other names for the marks."""
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[str, str] | None = None, most: int = MAX_TOKENS) -> None:
         self._tokenizer = tokenizer
@@ -95,7 +96,7 @@ class InputEncoder:
         self._most = most
 
     def windows(self, question: str, text: ReadingText) -> Iterator[Window]:
-        """The text in windows; each begins with the last sentence of the one before."""
+        """The text in windows; each starts with the last sentence of the one before."""
         asked, place, title = self._head(question, text)
         coded = self._tokenizer.encode_batch([_clean(unit) for unit in text.units], add_special_tokens=False)
         room = self._most - len(asked) - len(place) - 1
@@ -119,7 +120,7 @@ class InputEncoder:
             first = max(number - 1, first + 1)
 
     def pronoun(self, text: ReadingText, at: int, end: int) -> Window:
-        """A text whose last unit has a pronoun at `[at:end]`; units that do not fit are left out from the first on."""
+        """A text whose last unit has a pronoun at `[at:end]`; if it does not fit, the first units are left out."""
         *before, last = text.units
         word = last[at:end]
         asked, place, title = self._head(word.lower(), text)
@@ -142,7 +143,7 @@ class InputEncoder:
         return Window(tuple(ids), (0,) * len(asked) + (1,) * (len(ids) - len(asked)), tuple(units), title)
 
     def _head(self, question: str, text: ReadingText) -> tuple[list[int], list[int], PlacedUnit]:
-        """The question, where the text stands, and the title's place."""
+        """The encoded question, the encoded title and heading, and where the title is."""
         asked = [self._mark[CLS], *self._ids(question, MAX_QUESTION), self._mark[SEP]]
         coded = self._tokenizer.encode(_clean(text.title), add_special_tokens=False)
         title = PlacedUnit(TITLE, len(asked) - 1, tuple((start, end) for start, end in coded.offsets[:MAX_TITLE]))
@@ -157,15 +158,14 @@ class InputEncoder:
 
 
 def _clean(text: str) -> str:
-    """As much as is read, without halves of characters, which no encoding has; as long as before."""
-    return text[:MAX_CHARS].encode("utf-8", "replace").decode()
+    return encodable(text[:MAX_CHARS])
 
 
 STEP = 0.05
-"""Scores are rounded to this: processors differ by a thousandth of it."""
+"""Scores are rounded to multiples of this: processors differ by a thousandth of it."""
 
 NOTHING = -20.0
-"""The score of a text that has nothing to read: less than the model gives to any."""
+"""The score of a text without content: lower than any the model gives."""
 
 MAX_LOGIT = 40.0
 MAX_ANSWER = 24
@@ -178,12 +178,12 @@ class ReadUnit:
     """What the model says of one sentence or row."""
 
     relevance: float
-    """In logits: above 0, it rather answers the question than not."""
+    """In logits: above 0, it more likely answers the question than not."""
     start: int
     end: int
-    """The words that answer best: `unit[start:end]`; empty where the unit has none."""
+    """The words that answer best are `unit[start:end]`; empty if the unit has none."""
     span: float
-    """How much better these words fit than saying that nothing does, in logits."""
+    """How much better these words fit than 'no answer', in logits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +192,14 @@ class ReadText:
 
     answers: float
     yes: float
-    """How much more the text says yes than no, where the question is for one of them."""
+    """How much more the text says yes than no, for yes-or-no questions."""
     units: tuple[ReadUnit, ...]
 
 
 class Reader:
-    """One loaded model. It runs on as many threads as it is given, reads one window at a time, and keeps nothing.
+    """One loaded model, without state.
 
-    Threads that share it take turns, one window at a time: running more at once is no faster and needs more memory.
+    Threads that share it take turns, one window at a time: more at once would not be faster, and need more memory.
     """
 
     def __init__(self, folder: Traversable | None = None, *, threads: int = 1) -> None:
@@ -222,10 +222,9 @@ class Reader:
         return [self._read(question, text) for text in texts]
 
     def referents(self, text: ReadingText, at: int, end: int, names: Sequence[Mention]) -> list[float]:
-        """How likely each of these names is what the pronoun in the last unit means, from 0 to 1.
+        """The probability of each name to be what the pronoun `text.units[-1][at:end]` refers to.
 
-        The pronoun is `text.units[-1][at:end]`. What is missing from 1 is how likely it means none of them; a name
-        that lies outside of what is read has 0.
+        The rest, up to 1, is the probability that it refers to none of them; a name outside the window has 0.
         """
         window = self._form.pronoun(text, at, end)
         spans = self._run(window.ids, window.kinds, ["spans_of_tokens"])[0][0]
@@ -238,7 +237,7 @@ class Reader:
         return [one / (1 + sum(odds)) for one in odds]
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """A vector of length one for each text; the nearer two are, the more alike is what they say."""
+        """A vector of length one for each text; texts of similar meaning have similar vectors."""
         rows = []
         for text in texts:
             ids = self._form.encode_text(text)
@@ -317,6 +316,6 @@ def _session(content: bytes, threads: int) -> Any:
 
 @cache
 def shared_reader() -> Reader:
-    """The reader of this process, loaded when first needed, on the cores this process may use."""
+    """The reader of this process, loaded on first use; it runs on up to four cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Reader(threads=max(1, min(cores, 4)))

@@ -71,7 +71,7 @@ class Asker:
             gathered = gathered.rerank()
             with self._reading:
                 ruled = gathered.answer()
-        desk = gathered.desk
+        desk = gathered.context
         answer = replace(ruled.answer, missing=missing) if missing else ruled.answer
         model = self.model if wish.with_model and ruled.danger is None else None
         yield EvidenceFound(replace(answer, citations=ruled.offered) if model and ruled.offered else answer)

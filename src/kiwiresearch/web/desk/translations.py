@@ -80,6 +80,10 @@ def person_name(words: Catalogue, name: str) -> str:
     return " ".join(said(name, words).split()) or words("family.unnamed")
 
 
+def _in_english(text: str) -> Markup:
+    return Markup('<span lang="en" dir="ltr">{}</span>').format(text)
+
+
 def translated(text: str, words: Catalogue, language: str = "") -> Markup:
     """A message for a reader; `language` is that of the book whose words it holds.
 

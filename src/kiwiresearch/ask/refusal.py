@@ -1,0 +1,93 @@
+"""When the books do not answer a question: the thresholds, the reasons and the decision.
+
+A refused answer has the route "none", is not `grounded`, and shows the closest passages instead of an answer. Three
+steps may refuse, in this order:
+
+1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`).
+2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
+   (`judged_by_reader`). Where there is a reading model it also overrules step 1, in either direction.
+3. When the answer is built (`answer_builder.py`): a wrong answer could hurt, and this one may well be wrong
+   (`reason_to_refuse`).
+
+A language model may still answer a refused question, if the passages bear out its sentences (`firewall.py`); words of
+its own are shown as such, and never count as an answer from the books (`general_answer`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kiwiresearch.ask.answer import Answer
+from kiwiresearch.ask.score import RetrievedEvidence, Strength
+from kiwiresearch.ask.settings import AskSettings
+
+if TYPE_CHECKING:
+    from kiwiresearch.ask.danger import Danger
+
+MAX_HOPELESS = 0.05
+"""Weaker evidence than this is refused without a wider search, which helped none of the questions tried."""
+
+MIN_SAFE_CONFIDENCE = 0.5
+"""How likely an answer must be right where a wrong one can hurt."""
+
+# Why there is no answer, as the reader is told.
+NO_SUBJECT = "The question has no word that tells what it is about."
+NOT_FOUND = "No page of the books holds the words of the question."
+NOT_ON_PAGE = "The page {title!r} does not answer it."
+TOO_WEAK_BY_WORDS = "What comes nearest is too weak to be called an answer."
+TOO_WEAK_BY_READER = "What comes closest is too weak to be called an answer."
+UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
+
+# What is shown in place of the answer.
+NO_ANSWER = "No answer found in the books."
+NO_SOURCED_ANSWER = "No answer found in the books: the text above is the model's own, without a source."
+
+
+def is_strong(strength: Strength, settings: AskSettings, *, with_meaning: bool) -> bool:
+    """Whether pages are likely enough to have the answer; with an embedder, other thresholds apply."""
+    threshold = settings.sim_threshold_meaning if with_meaning else settings.sim_threshold
+    return strength.page_confidence >= threshold
+
+
+def is_hopeless(strength: Strength) -> bool:
+    return strength.page_confidence < MAX_HOPELESS
+
+
+def without_subject() -> RetrievedEvidence:
+    """No evidence, since there is nothing to search for."""
+    return RetrievedEvidence("none", NO_SUBJECT)
+
+
+def too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
+    """The evidence of the last search, refused; what came nearest is still shown."""
+    why = TOO_WEAK_BY_WORDS if evidence.units else NOT_FOUND
+    return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength)
+
+
+def not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
+    """The evidence of the one page that the user named, refused."""
+    return replace(evidence, route="none", why=NOT_ON_PAGE.format(title=title))
+
+
+def judged_by_reader(evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
+    """The evidence after the reading model: refused if its best sentence is too weak, else accepted."""
+    if evidence.strength.answer_confidence < min_confidence:
+        return replace(evidence, route="none", why=TOO_WEAK_BY_READER, verdict="")
+    if evidence.route == "none":
+        title = evidence.units[0].read.page.title
+        return replace(evidence, route="fulltext", why=f"The full text led to {title!r}.")
+    return evidence
+
+
+def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
+    """Why the evidence is not shown as an answer; empty if it is. This is the final decision of the rules."""
+    if evidence.route == "none":
+        return evidence.why
+    is_safe = danger is None or evidence.strength.answer_confidence >= MIN_SAFE_CONFIDENCE
+    return "" if evidence.units and is_safe else UNSAFE
+
+
+def general_answer(answer: Answer) -> Answer:
+    """An answer whose words are a model's own: nothing in the books supports it."""
+    return replace(answer, grounded=False, short="", citations=(), sure=0.0)
