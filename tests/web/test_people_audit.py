@@ -20,7 +20,7 @@ from tests.web.running import UNHURRIED, a_client, a_room, heard
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.store.audit import AuditRow
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.audit import AuditLog, note_profile
+from kiwiresearch.web.guard.audit import AuditLog, record_policy
 from kiwiresearch.web.guard.setup import open_accounts
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.workspace.workspace import store_of
@@ -263,7 +263,7 @@ def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
     with a_room(tmp_path) as room:
         logbook = AuditLog(store_of(room.desk).audit, utc_now)
         for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
-            note_profile(logbook, policy)
+            record_policy(logbook, policy)
         assert len(logbook.audit.rows(action="profile")) == 2
         assert open_accounts(room.desk).audit_log is None
 

@@ -25,6 +25,7 @@ from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.limits import Shutdown
+from kiwiresearch.web.peers import own_address
 from kiwiresearch.web.server import Server, check_serve_settings, listen, public_url
 from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import open_workspace
@@ -290,13 +291,13 @@ def test_people_at_other_machines_are_told_where_to_go(
     monkeypatch: pytest.MonkeyPatch, settings: ServeSettings, told: str
 ) -> None:
     """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
-    monkeypatch.setattr(serving_command, "_own_address", lambda: "10.0.0.7")
+    monkeypatch.setattr("kiwiresearch.web.peers.own_address", lambda: "10.0.0.7")
     assert serving_command._address_for_others(settings, "http://127.0.0.1:8321") == told
 
 
 def test_the_address_of_this_machine_is_found() -> None:
     """It is one of its own, or nothing where it is in no network."""
-    found = serving_command._own_address()
+    found = own_address()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         line.bind((found, 0))  # refused for the address of another machine
     assert found != "0.0.0.0"
@@ -305,7 +306,7 @@ def test_the_address_of_this_machine_is_found() -> None:
 def test_a_missing_browser_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With --open on a machine without one, the server stays up and says what to do."""
     monkeypatch.setattr("webbrowser.open", lambda _: False)
-    serving_command._show("http://127.0.0.1:8321")
+    serving_command._open_browser("http://127.0.0.1:8321")
     assert "type that address into one" in capsys.readouterr().err
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -85,8 +85,8 @@ def limit(
 ) -> None:
     """Give a user limits that differ from those of the role; 0 sets none."""
     user = _register().set_limits(name, dict(_limit(text) for text in limits))
-    told = ", ".join(f"{key} {value}" for key, value in user.limits.items())
-    words = f"{user.name}: {told or 'the limits of the role'}."
+    limits_words = ", ".join(f"{key} {value}" for key, value in user.limits.items())
+    words = f"{user.name}: {limits_words or 'the limits of the role'}."
     _report(words, {"name": user.name, "limits": dict(user.limits)}, as_json=json)
 
 
@@ -120,8 +120,7 @@ def remove(name: Name, *, json: JsonOption = False) -> None:
     _report(f"{name} is removed.", {"removed": name}, as_json=json)
 
 
-def _report(words: str, record: dict[str, Any], *, as_json: bool) -> None:
-
+def _report(words: str, record: dict[str, object], *, as_json: bool) -> None:
     emit(record, lambda: print(_plain(words)), as_json=as_json)
 
 
@@ -140,7 +139,7 @@ def _register() -> UserRegister:
 
 
 def _plain(text: str) -> str:
-    """A text that commands no terminal."""
+    """A text without terminal codes."""
     from kiwiresearch.text.display import printable
 
     return printable(text)
@@ -185,7 +184,7 @@ def audit(
 
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
-    """Prove the audit, up to `head` also that it was not written anew, and tell where it ends for the next time."""
+    """Prove that the audit is complete, and up to `head` not rewritten; print its last hash for the next check."""
     proof = store.audit.prove(head)
     if json:
         print_json(proof)
@@ -206,8 +205,6 @@ def _show_row(row: AuditRow, *, json: bool) -> None:
     if json:
         print_json(row)
         return
-    from kiwiresearch.text.display import printable
-
-    who, where, subject = (printable(text) or "-" for text in (row.user, row.host, row.subject))
+    who, where, subject = (_plain(text) or "-" for text in (row.user, row.host, row.subject))
     what = " ".join(filter(None, (row.action, str(row.details.get("what", "")))))
     print(f"{row.seq}  {row.at}  {who}  {where}  {what}  {subject}  {row.outcome}")

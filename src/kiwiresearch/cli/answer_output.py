@@ -1,4 +1,4 @@
-"""What people see of answers, claims, proofs and compared runs."""
+"""Answers, claims, verifications and compared runs, printed for people."""
 
 from __future__ import annotations
 
@@ -9,29 +9,9 @@ from itertools import groupby
 
 from rich.text import Text
 
+from kiwiresearch.ask import presentation as parts
 from kiwiresearch.ask.answer import Answer, AnswerText, Done, Event, EvidenceFound, Preview, Thought
 from kiwiresearch.ask.formats import CitationLink
-from kiwiresearch.ask.presentation import (
-    CLOSEST,
-    DISAGREEMENT,
-    SENSES,
-    AnswerPart,
-    BookOrigin,
-    Confidence,
-    DisagreementPart,
-    Headline,
-    ModelText,
-    Notice,
-    QuotedSentence,
-    Refusal,
-    RouteNote,
-    Senses,
-    SourceList,
-    body_parts,
-    footer_parts,
-    numbered,
-    related_pages,
-)
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.page_claims import PageClaims
 from kiwiresearch.cli.output import line, safe, unbroken_line, write
@@ -46,7 +26,7 @@ INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own
 
 
 def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = False) -> Answer:
-    """Print an answer as it comes, and return it whole."""
+    """Print an answer as it comes, and return it."""
     shown = False
     answer: Answer | None = None
     for event in events:
@@ -68,14 +48,16 @@ def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = 
         raise TypeError("events end with Done")
     if shown and answer.model:
         sys.stdout.write("\n")
-    _beside(answer)
+    for part in parts.footer_parts(answer):
+        for words in _shown(part):
+            line(words)
     if explain:
         _explained(answer)
     return answer
 
 
 def _own_words(answer: Answer, found: Answer | None, link: CitationLink) -> None:
-    """The page's own sentences; where a model should have worded them, the citations it was offered are not theirs."""
+    """The page's own sentences. If a model failed to word them, their citations differ from those printed for it."""
     if found is not None and found.citations != answer.citations:
         line(INSTEAD)
         _citations(answer, link)
@@ -83,7 +65,7 @@ def _own_words(answer: Answer, found: Answer | None, link: CitationLink) -> None
 
 
 def _citations(answer: Answer, link: CitationLink) -> None:
-    sources = numbered(answer)
+    sources = parts.numbered(answer)
     for source in sources:
         unbroken_line(f"{source.mark} {printable(source.cited.citation.words)}")
         unbroken_line(f"    {printable(link(source.cited))}")
@@ -92,57 +74,51 @@ def _citations(answer: Answer, link: CitationLink) -> None:
 
 
 def _lines(answer: Answer) -> None:
-    for part in body_parts(answer):
-        if isinstance(part, Headline):
+    for part in parts.body_parts(answer):
+        if isinstance(part, parts.Headline):
             write(_strong(safe(part.words)))
-        elif isinstance(part, QuotedSentence):
+        elif isinstance(part, parts.QuotedSentence):
             write(_marked(part))
 
 
-def _marked(part: QuotedSentence) -> Text:
-    """The sentence; the short answer in it stands out."""
-    before, short, behind = map(safe, (part.before, part.short, part.behind))
-    text = Text.assemble(before, _strong(short) if short else "", behind)
+def _marked(part: parts.QuotedSentence) -> Text:
+    """The sentence, with the short answer in it emphasised."""
+    before, short, rest = map(safe, (part.before, part.short, part.behind))
+    text = Text.assemble(before, _strong(short) if short else "", rest)
     text.append(f" {part.marks}", style="dim")
     return text
 
 
 def _strong(words: str) -> Text:
-    """On a terminal by weight, elsewhere between stars."""
+    """Bold on a terminal, between stars elsewhere."""
     return Text(words, style="bold green") if sys.stdout.isatty() else Text(f"**{words}**")
 
 
-def _beside(answer: Answer) -> None:
-    for part in footer_parts(answer):
-        for shown in _shown(part):
-            line(shown)
-
-
-def _shown(part: AnswerPart) -> Iterator[str]:
-    """A part in lines; sources have been shown before the words."""
+def _shown(part: parts.AnswerPart) -> Iterator[str]:
+    """The lines of a part; sources were printed before the words."""
     match part:
-        case Refusal():
+        case parts.Refusal():
             yield part.words
             if part.closest:
-                yield from ("", CLOSEST)
+                yield from ("", parts.CLOSEST)
                 for one in part.closest:
                     yield f"  “{printable(one.text)}”"
                     yield f"    {printable(one.cited.citation.words)}"
                 yield ""
             if part.near:
-                yield related_pages([printable(page.title) for page in part.near])
-        case Senses():
-            yield f"{SENSES} {'; '.join(printable(one.title) for one in part.senses)}."
-        case DisagreementPart():
-            yield from ("", f"{DISAGREEMENT} {printable(part.words)}")
+                yield parts.related_pages([printable(page.title) for page in part.near])
+        case parts.Senses():
+            yield f"{parts.SENSES} {'; '.join(printable(one.title) for one in part.senses)}."
+        case parts.DisagreementPart():
+            yield from ("", f"{parts.DISAGREEMENT} {printable(part.words)}")
             yield from (f"  “{printable(side.quote)}”{side.mark}" for side in part.sides)
-        case Notice() | RouteNote():
+        case parts.Notice() | parts.RouteNote():
             yield from ("", printable(part.words))
-        case Confidence():
+        case parts.Confidence():
             yield part.words
-        case BookOrigin():
+        case parts.BookOrigin():
             yield f"{part.words(printable)}."
-        case Headline() | QuotedSentence() | ModelText() | SourceList():
+        case parts.Headline() | parts.QuotedSentence() | parts.ModelText() | parts.SourceList():
             return
 
 
@@ -165,11 +141,11 @@ def _explained(answer: Answer) -> None:
 
 
 MAX_SHOWN = 40
-"""Failures of one file; somebody who wants them all asks for JSON."""
+"""Failures shown for one file; --json lists them all."""
 
 
 def claim_list(found: PageClaims) -> None:
-    """Claims by their sections, each with its type, its confidence and where it stands."""
+    """Claims by section, each with its type, confidence and place."""
     line(f"{printable(found.page.title)}: {count_of(len(found.claims), 'claim')}")
     for section, claims in groupby(found.claims, key=lambda claim: claim.section):
         line("")
@@ -190,7 +166,7 @@ def _claim(claim: Claim) -> None:
 
 
 def contradiction_list(found: Sequence[RunContradiction]) -> None:
-    """Contradictions with both sides and where they stand."""
+    """Contradictions, with both sides and their places."""
     if not found:
         line("The pages of this run do not contradict each other, as far as the rules see.")
     for number, one in enumerate(found, start=1):
@@ -214,12 +190,7 @@ def proof(found: Verification) -> None:
     line("Everything holds." if found.holds else f"{count_of(len(found.failures), 'thing')} did not hold.")
 
 
-DIFFERENCE_HEADINGS = {
-    "numbers": "Other numbers",
-    "changed": "Other words",
-    "new": "New",
-    "gone": "Gone",
-}
+DIFFERENCE_HEADINGS = {"numbers": "Other numbers", "changed": "Other words", "new": "New", "gone": "Gone"}
 
 
 def comparison(found: Comparison) -> None:
@@ -236,8 +207,8 @@ def comparison(found: Comparison) -> None:
     _statements("Gone from the brief", [one.text for one in found.statements_gone])
     line("")
     counts = difference_counts(found)
-    told = ", ".join(f"{counts[kind]:,} {DIFFERENCE_HEADINGS[kind].lower()}" for kind in DIFFERENCE_KINDS)
-    line(f"Claims: {told}, {found.same:,} the same.")
+    claims = ", ".join(f"{counts[kind]:,} {DIFFERENCE_HEADINGS[kind].lower()}" for kind in DIFFERENCE_KINDS)
+    line(f"Claims: {claims}, {found.same:,} the same.")
 
 
 def _book(pair: BookPair) -> str:

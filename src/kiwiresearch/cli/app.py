@@ -1,4 +1,4 @@
-"""The commands put together. Each imports what it needs when it runs, so that `--help` is quick."""
+"""All commands. Each imports what it needs when it runs, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -69,24 +69,24 @@ def ask(
         raise BadUsage(f"There is no mode {mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
     turns = tuple(ConversationTurn(earlier) for earlier in after or [])
     chosen = next(known for known in MODES if known == mode)
-    wish = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
+    options = AskOptions(chosen, passages, page, turns=turns, fast=fast, with_model=not no_model)
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
         asker = Asker(finder, workspace.settings.ask)
         if batch:
             from kiwiresearch.cli.batch import each_question
 
-            raise typer.Exit(each_question(batch, asker, finder, wish))
+            raise typer.Exit(each_question(batch, asker, finder, options))
         if json:
             from kiwiresearch.ask.records import record_of
 
-            answer = asker.ask(question, wish)
+            answer = asker.ask(question, options)
             print_json(record_of(answer, finder.citation_url))
             report_missing(answer.missing)
         else:
             from kiwiresearch.cli.answer_output import show_answer
 
-            answer = show_answer(asker.events(question, wish), finder.citation_url, explain=explain)
+            answer = show_answer(asker.events(question, options), finder.citation_url, explain=explain)
     if not answer.grounded:
         raise typer.Exit(NOT_ANSWERED)
 
@@ -210,14 +210,14 @@ def search(
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
         raise BadUsage("Give either a query or --batch FILE.", remedy="Such as: kiwiresearch search 'Bronze Age'")
-    wish = SearchOptions(limit=limit, fast=fast, focus=focus)
+    options = SearchOptions(limit=limit, fast=fast, focus=focus)
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=bool(book)) as finder:
         if batch:
             from kiwiresearch.cli.batch import each_query
 
-            raise typer.Exit(each_query(batch, finder, wish))
-        found = finder.find(query, wish)
+            raise typer.Exit(each_query(batch, finder, options))
+        found = finder.find(query, options)
         report_missing(found.missing)
         if json:
             print_json(search_record(found, finder))
@@ -235,7 +235,7 @@ def doctor(json: JsonOption = False) -> None:
 
     try:
         findings = diagnose(user_workspace())
-    except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
+    except BadSettings as problem:  # other commands fail with this; the doctor is there to explain it
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
     emit({"findings": [finding.record() for finding in findings]}, lambda: output.findings(findings), as_json=json)
     if any(finding.state == "broken" for finding in findings):

@@ -21,15 +21,15 @@ from kiwiresearch.workspace.finder import Finder, search_record
 QUERY_KEYS = ("query", "question", "claim")
 
 
-def each_query(source: str, finder: Finder, wish: SearchOptions) -> int:
-    """Search for each row; a row that cannot be used gets a line that says so, and the exit code 1 at the end."""
-    finder.check(wish)
+def each_query(source: str, finder: Finder, options: SearchOptions) -> int:
+    """Search for each row; for a bad row a line says so, and the exit code is 1 at the end."""
+    finder.check(options)
     failed = False
     for number, line in rows_of(source):
         text = ""
         try:
             text = query_in_row(line, number, QUERY_KEYS)
-            print_json(search_record(finder.find(text, wish), finder))
+            print_json(search_record(finder.find(text, options), finder))
         except KiwiError as problem:
             failed = True
             print_json({"query": text, "hits": [], "error": str(problem)})
@@ -37,7 +37,7 @@ def each_query(source: str, finder: Finder, wish: SearchOptions) -> int:
 
 
 def rows_of(source: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file or of standard input that hold something, with their numbers."""
+    """The lines of a file or of standard input that are not blank, with their numbers."""
     if source == "-":
         yield from ((number, line) for number, line in enumerate(sys.stdin, start=1) if line.strip())
         return
@@ -51,24 +51,24 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
         ) from problem
 
 
-def each_question(source: str, asker: Asker, finder: Finder, wish: AskOptions) -> int:
-    """Answer each row; a row that cannot be used gets a line that says so, and the exit code 1 at the end."""
+def each_question(source: str, asker: Asker, finder: Finder, options: AskOptions) -> int:
+    """Answer each row; bad rows as above."""
     failed = False
     for number, line in rows_of(source):
-        row = answer_row(line, number, asker, finder.citation_url, replace(wish, turns=()))
+        row = answer_row(line, number, asker, finder.citation_url, replace(options, turns=()))
         print_json(row.record)
         failed = failed or row.failed
     return 1 if failed else 0
 
 
 MAX_BYTES = 2**24
-"""Larger than any article; a text like that is no text somebody wrote."""
+"""Larger than any article."""
 
 
 def text_in(source: str) -> str:
     """The words of a file, or of standard input."""
     try:
-        raw = _standard_input() if source == "-" else _file(Path(source).expanduser())
+        raw = _standard_input() if source == "-" else _beginning(Path(source).expanduser())
     except (OSError, RuntimeError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise BadUsage(f"The file {source!r} cannot be read: {reason}.", remedy="Give a file of text.") from problem
@@ -85,7 +85,8 @@ def text_in(source: str) -> str:
     return text
 
 
-def _file(path: Path) -> bytes:
+def _beginning(path: Path) -> bytes:
+    """Enough of a file to see whether it is too long."""
     with path.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)
 
@@ -96,7 +97,7 @@ def _standard_input() -> bytes:
 
 
 def each_text(source: str, wanted: str) -> int:
-    """The claims of each row's text; a row that cannot be used says so, and makes the exit code 1."""
+    """Print the claims of each row's text; bad rows as above."""
     failed = False
     for number, line in rows_of(source):
         try:
@@ -110,18 +111,18 @@ def each_text(source: str, wanted: str) -> int:
 
 
 def each_pair(source: str) -> int:
-    """Whether the texts of each row contradict each other; bad rows as above."""
+    """Print whether the texts of each row contradict each other; bad rows as above."""
     failed = False
     for number, line in rows_of(source):
-        told: dict[str, Any] = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
+        result: dict[str, Any] = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
         try:
             row = _json_row(line, number)
             found = compare_texts(_words(row, "a", number), _words(row, "b", number), _title(row, number))
-            told = {name: getattr(found, name) for name in told}
+            result = {name: getattr(found, name) for name in result}
         except KiwiError as problem:
             failed = True
-            told["error"] = str(problem)
-        print_json(told)
+            result["error"] = str(problem)
+        print_json(result)
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""What people see of whole books: the atlas, and two snapshots compared."""
+"""The atlas, and two snapshots of a book compared, printed for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kiwiresearch.text.display import count_of, printable
 from kiwiresearch.text.similarity import TextRun, marked_differences
 from kiwiresearch.zim.policy import HiddenPages
 
-LONGEST = 300
+MAX_QUOTE = 300
 PREHISTORY = 20_000
 
 
@@ -49,7 +49,7 @@ def overview(told: Mapping[str, Any]) -> None:
 
 
 def year(number: int) -> str:
-    """A year as people say it; so far back that no calendar counts, how long ago it was."""
+    """A year for people; for prehistory, how long ago it was."""
     for size, word in ((10**9, " billion"), (10**6, " million"), (1, "")):
         if number <= -max(size, PREHISTORY):
             return f"{round(-number / size, 1 if word else -3):,g}{word} years ago"
@@ -90,8 +90,8 @@ def regions(of: EdgeKind, found: ResultPage) -> None:
         else:
             named = ", ".join(printable(one["title"]) for one in row["named"])
             hub = row.get("hub")
-            beside = f", around {printable(hub['title'])}" if hub else ""
-            line(f"{number:3}. {row['pages']:,} pages, {row['words']:,} words{beside}: {named}")
+            around = f", around {printable(hub['title'])}" if hub else ""
+            line(f"{number:3}. {row['pages']:,} pages, {row['words']:,} words{around}: {named}")
     _footer(found, f"There are no {NONE_OF[of]}.")
 
 
@@ -145,7 +145,7 @@ def _counts(told: Mapping[str, int], **names: str) -> str:
 
 def _short(text: str) -> str:
     plain = printable(text)
-    return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
+    return plain if len(plain) <= MAX_QUOTE else f"{plain[:MAX_QUOTE]}…"
 
 
 def _hidden(count: int, what: str) -> None:
@@ -154,7 +154,7 @@ def _hidden(count: int, what: str) -> None:
 
 
 def _called(person: Mapping[str, Any]) -> str:
-    """Somebody by the title of their page, by which they can be asked for; by name where the title is only a path."""
+    """A person by the title of their page, which commands accept; by name if the title is only a path."""
     title = person["title"] if person["title"] != person["path"] else ""
     return printable(title or person["name"])
 
@@ -171,19 +171,21 @@ def _footer(found: ResultPage, none: str) -> None:
         line(f"{shown}. The next: --offset {found.offset + asked}")
 
 
-PAGE_HEADINGS = {"added": "New pages", "removed": "Pages that are gone", "renamed": "Pages of another name",
-            "unreadable": "Pages that cannot be read"}  # fmt: skip
+PAGE_HEADINGS = {
+    "added": "New pages", "removed": "Pages that are gone", "renamed": "Pages of another name",
+    "unreadable": "Pages that cannot be read",
+}  # fmt: skip
 
 
 def books(old: BookEdition, new: BookEdition) -> None:
-    """Which two snapshots these are."""
+    """The two snapshots by title and date."""
     titles = dict.fromkeys(printable(book.title or book.name or book.id) for book in (old, new))
     dates = " and ".join(printable(book.date) or "a day that is not told" for book in (old, new))
     line(f"Book: {' and '.join(titles)}, snapshots of {dates}")
 
 
 def summary(found: DiffTally, notes: Sequence[str], *, with_pages: bool) -> None:
-    """The pages and the claims in numbers, and the pages by name that came, went or moved."""
+    """Pages and claims in numbers, and the names of pages that were added, removed or renamed."""
     pages, claims = found.pages, found.claims
     line(
         f"Pages: {pages['both']:,} in both ({pages['same']:,} with the same text), {pages['added']:,} new, "
@@ -215,7 +217,7 @@ def _names(heading: str, names: Sequence[str], count: int) -> None:
 
 
 def changes(found: DiffTally) -> None:
-    """The changes that tell most, page by page."""
+    """The most telling changes, page by page."""
     told = found.highlights()
     for telling in told:
         line("")
@@ -231,7 +233,7 @@ def changes(found: DiffTally) -> None:
 
 
 def page(found: PageChange, kinds: Sequence[str]) -> None:
-    """All that became of one page."""
+    """All changes of one page."""
     line(_title(found))
     told = {
         "added": "Only the new snapshot has this page.",
@@ -277,7 +279,7 @@ def _change(change: ClaimChange) -> None:
 
 
 def _runs(sign: str, runs: Sequence[TextRun]) -> None:
-    """A claim with the words that the other side does not have in bold, where a terminal shows that."""
+    """A claim; words that the other side lacks are bold on a terminal."""
     text = Text(f"    {sign} ")
     for run in runs:
         text.append(safe(run.text), style="bold" if run.differs else "")

@@ -132,7 +132,7 @@ def verify(
 
 
 def folder_of(run: str) -> Path:
-    """The folder of a run that a user named."""
+    """The folder of a run as a user named it."""
     if not run.strip():
         raise BadUsage("The name of the run's folder is empty.", remedy="Name a folder that a run has written.")
     try:

@@ -1,4 +1,4 @@
-"""What people see of a case. All of it is text of books: it is printed as text, a line stays a line."""
+"""Output about a case for people. It is text of books, so it is printed as text, each value on one line."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def one_line(text: str) -> str:
 
 
 class StepLines:
-    """A line for each step, on standard error; it is for the owner, and names who is looked for."""
+    """A line on standard error for each step; it names who is searched for, since only the owner sees it."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._known = len(case.store.queries())
 
-    def tell(self, took: StepResult) -> None:
-        if took.what == "stop":
+    def tell(self, result: StepResult) -> None:
+        if result.what == "stop":
             return
         rows = self._case.store.queries()
         whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
         self._known = len(rows)
         waiting = self._case.store.queues.sizes()["frontier"]
-        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{took.words}")))
+        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.words}")))
 
 
 def started(case: Case) -> None:
@@ -212,7 +212,7 @@ def events(rows: Sequence[EventRecord]) -> None:
 
 
 def _ages(row: EventRecord) -> str:
-    """How old the one was; of a birth, how old the parents were."""
+    """The age of the person; at a birth, those of the parents."""
     if len(row.who) == 1 and row.what != "birth":
         return "".join(f"aged {one.age}" for one in row.ages)
     return ", ".join(f"{one_line(one.name)} was {one.age}" for one in row.ages)

@@ -1,4 +1,4 @@
-"""What people see. Text from books is printed as text, never as markup or as terminal codes."""
+"""Output for people. Text from books is printed as text, never as markup or as terminal codes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def safe(text: str) -> str:
 
 def _console() -> Console:
     is_plain = bool(os.environ.get("NO_COLOR"))
-    terminal = False if is_plain else None  # no codes at all: bold is not what they asked for either
+    terminal = False if is_plain else None  # NO_COLOR means no codes at all, not even bold
     console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty(), force_terminal=terminal)
     if console.width > MAX_WIDTH:
         console.width = MAX_WIDTH
@@ -103,11 +103,8 @@ def _infoboxes(console: Console, page: PageDoc) -> None:
     for box in page.infoboxes:
         if not box.rows:
             continue
-        table = Table(
-            title=Text(safe(box.title)) if box.title else None,
-            show_header=False,
-            title_justify="left",
-        )
+        title = Text(safe(box.title)) if box.title else None
+        table = Table(title=title, show_header=False, title_justify="left")
         table.add_column(style="bold", max_width=24)
         table.add_column(max_width=60)
         for row in box.rows:
@@ -120,12 +117,8 @@ def _section(console: Console, page: PageDoc, section: Section) -> None:
     if section.heading:
         console.print()
         indent = max(section.level - 2, 0)
-        console.print(
-            Text(
-                "  " * indent + safe(section.heading),
-                style="bold" if section.level > 2 else "bold cyan",
-            )
-        )
+        style = "bold" if section.level > 2 else "bold cyan"
+        console.print(Text("  " * indent + safe(section.heading), style=style))
     rows: list[str] = []
     for block in page.blocks:
         if not section.start <= block.start < section.end or block.kind == "heading":
@@ -147,7 +140,7 @@ def _section(console: Console, page: PageDoc, section: Section) -> None:
 
 
 def _rows(console: Console, rows: list[str]) -> None:
-    """Rows of a table that were kept back: in columns on a terminal, as lines elsewhere."""
+    """Print the collected rows of a table, in columns on a terminal and as lines elsewhere, and clear them."""
     if console.soft_wrap:
         for row in rows:
             _indented(console, row.replace("\t", " | "), 2)
@@ -160,18 +153,15 @@ def _rows(console: Console, rows: list[str]) -> None:
 
 
 def _indented(console: Console, text: str, width: int) -> None:
-    if console.soft_wrap:  # not a terminal: whole lines, for whatever reads them
+    if console.soft_wrap:  # not a terminal: lines are not wrapped, for programs that read them
         console.print(Text("\n".join(" " * width + row for row in text.split("\n"))))
     else:
         console.print(Padding(Text(text), (0, 0, 0, width)))
 
 
 def _footer(console: Console, page: PageDoc) -> None:
-    counts = [
-        f"{len(page.sections) - 1} sections",
-        f"{len({link.target for link in page.links})} pages linked",
-        f"{page.signals.references} references",
-    ]
+    linked = len({link.target for link in page.links})
+    counts = [f"{len(page.sections) - 1} sections", f"{linked} pages linked", f"{page.signals.references} references"]
     if page.categories:
         counts.append(f"categories: {', '.join(page.categories)}")
     console.print()
@@ -198,17 +188,10 @@ def books(rows: Sequence[BookStatus]) -> None:
             console.print(Text(safe(f"  {row.problem}"), style="red"))
             continue
         sheet = row.book
-        search = (
-            "full-text search" if sheet.indexes.full_text else "title search" if sheet.indexes.titles else "no index"
-        )
-        facts = (
-            sheet.date,
-            "/".join(sheet.languages),
-            sheet.flavour,
-            f"{sheet.articles:,} articles",
-            search,
-            row.check,
-        )
+        indexes = sheet.indexes
+        search = "full-text search" if indexes.full_text else "title search" if indexes.titles else "no index"
+        articles = f"{sheet.articles:,} articles"
+        facts = sheet.date, "/".join(sheet.languages), sheet.flavour, articles, search, row.check
         console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
         console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
         place = f"on the host {row.host}" if row.host else str(row.placed.source)
@@ -245,13 +228,12 @@ def book(row: BookStatus) -> None:
 
 
 def added(fresh: Sequence[ListedBook], found: Iterable[tuple[Book, Source]]) -> None:
-    """What `books add` did."""
+    """The books that `books add` has added."""
     sheets = {(book.id, source): book for book, source in found}
     for placed in fresh:
         sheet = sheets[placed.id, placed.source]
-        details = ", ".join(
-            part for part in (f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)) if part
-        )
+        facts = f"{sheet.articles:,} articles", sheet.date, "/".join(sheet.languages)
+        details = ", ".join(filter(None, facts))
         line(f"Added: {placed.title} ({details})")
     if not fresh and sheets:
         line("Nothing to add: these books are on the shelf already.")
@@ -269,15 +251,13 @@ SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", 
 
 
 def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
-    """What a search found: title, where, a line or two of it, and why."""
+    """The hits of a search, with snippets, and with `explain` the terms of their scores."""
     console = _console()
     if found.corrected:
         console.print(Text(f"Searched for: {safe(found.corrected)}", style="yellow"))
     several = len({hit.ref.book for hit in found.hits}) > 1
     for number, hit in enumerate(found.hits, start=1):
-        head = Text()
-        head.append(f"{number:2}. ", style="dim")
-        head.append(safe(hit.title), style="bold")
+        head = Text.assemble((f"{number:2}. ", "dim"), (safe(hit.title), "bold"))
         if hit.alias:
             head.append(f" (found as {safe(hit.alias)})", style="dim")
         if several:
@@ -294,9 +274,7 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
     if found.senses:
         console.print(Text(f"\n{safe(found.query)!r} has several senses here:", style="bold"))
         for sense in found.senses:
-            line = Text()
-            line.append(safe(sense.title), style="bold")
-            line.append(f" — {safe(sense.line)}" if sense.line else "")
+            line = Text.assemble((safe(sense.title), "bold"), f" — {safe(sense.line)}" if sense.line else "")
             console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
         hint = next((told[1] for s in found.senses if (told := re.search(r"\(([^()]+)\)$", s.title))), "planet")
         console.print(Text(f"Say which with --focus, such as --focus {safe(hint)!r}.", style="dim"))
@@ -304,7 +282,7 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
 
 @contextlib.contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal, nothing elsewhere; always on standard error."""
+    """A progress bar on standard error if that is a terminal, else nothing."""
     if not sys.stderr.isatty():
         yield lambda _done, _of: None
         return
@@ -317,7 +295,7 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def indexed(book: Book, built: IndexBuild) -> None:
-    """What became of a title index."""
+    """The result of building a title index."""
     if built.state == "busy":
         line(f"{book.title}: another process is building its title index.")
         return

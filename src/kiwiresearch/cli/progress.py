@@ -1,4 +1,4 @@
-"""What a user sees while work goes on: a live display on a terminal, lines elsewhere, or events for programs."""
+"""What a user sees during long work: a live display on a terminal, lines elsewhere, or events for programs."""
 
 from __future__ import annotations
 
@@ -25,38 +25,40 @@ if TYPE_CHECKING:
     from kiwiresearch.runs.research import RunOutcome, RunProgress
 
 INTERVAL_S = 30.0
-"""Where there is no terminal, a line is enough so often."""
+"""How often a line is printed if there is no terminal."""
 
 
 @contextmanager
 def bulk_display() -> Iterator[Callable[[BulkProgress], None]]:
-    """Who tells the user: a line that changes on a terminal, else a line now and then."""
-    if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    """A line that changes on a terminal, or else a line now and then."""
+    rate = Rate(time.monotonic())
+    if _is_live():
         from rich.console import Console
         from rich.live import Live
 
         console = Console(file=sys.stderr, highlight=False)
         with Live("Beginning …", console=console, refresh_per_second=4, transient=True) as live:
-            rate = Rate(time.monotonic())
             yield lambda progress: live.update(rate.line(progress, time.monotonic()))
-    else:
-        yield _Occasional().tell
+        return
+    next_at = time.monotonic() + INTERVAL_S
 
-
-class _Occasional:
-    def __init__(self) -> None:
-        self._rate = Rate(time.monotonic())
-        self._next = time.monotonic() + INTERVAL_S
-
-    def tell(self, progress: BulkProgress) -> None:
+    def tell(progress: BulkProgress) -> None:
+        nonlocal next_at
         now = time.monotonic()
-        if now >= self._next:
-            self._next = now + INTERVAL_S
-            say(self._rate.line(progress, now))
+        if now >= next_at:
+            next_at = now + INTERVAL_S
+            say(rate.line(progress, now))
+
+    yield tell
+
+
+def _is_live() -> bool:
+    """Whether standard error is a terminal that can redraw lines."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class Rate:
-    """Turns progress into words; what was done before does not count as speed."""
+    """Words progress with its speed; what an earlier run did is not counted for the speed."""
 
     def __init__(self, start: float) -> None:
         self._start = start
@@ -72,7 +74,7 @@ class Rate:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: '40 s', '12 min', '3 h 5 min'."""
+    """A duration for people: '40 s', '12 min', '3 h 5 min'."""
     whole = round(seconds)
     if whole < 120:
         return f"{whole} s"
@@ -84,7 +86,7 @@ LATEST = 6
 
 
 class Display(Protocol):
-    """Who tells the user."""
+    """Shows the progress of a run, and its result."""
 
     def tell(self, progress: RunProgress) -> None: ...
 
@@ -92,30 +94,29 @@ class Display(Protocol):
 
 
 @contextmanager
-def run_display(most: int, *, as_json: bool) -> Iterator[Display]:
-    """The display that fits: events if asked for, live on a terminal, else lines."""
+def run_display(max_pages: int, *, as_json: bool) -> Iterator[Display]:
+    """Events with --json, or else a live display on a terminal, or lines."""
     if as_json:
         yield EventDisplay()
-    elif sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+    elif _is_live():
         from rich.console import Console
         from rich.live import Live
 
         live = Live(console=Console(file=sys.stderr, highlight=False), refresh_per_second=8, transient=True)
         with live:
-            yield LiveDisplay(live, most)
+            yield LiveDisplay(live, max_pages)
     else:
-        yield LineDisplay(most)
+        yield LineDisplay(max_pages)
 
 
 class LineDisplay:
     """A line for each page, on standard error."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_pages: int) -> None:
+        self._max_pages = max_pages
 
     def tell(self, progress: RunProgress) -> None:
-        text = self._line(progress)
-        if text:
+        if text := self._line(progress):
             say(output.safe(text))
 
     def _line(self, progress: RunProgress) -> str:
@@ -125,7 +126,7 @@ class LineDisplay:
                 seeds = ", ".join(seed.title for seed in step.seeds)
                 return f"Beginning with {seeds}; {count_of(len(step.found), 'page')} found by search."
             case VisitStep() as step:
-                place = f"[{len(state.visited)}/{self._most}]"
+                place = f"[{len(state.visited)}/{self._max_pages}]"
                 return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.lines).total)} points)"
             case LookStep(gone=True) as step:
                 return f"Left {step.title}: {step.why}"
@@ -143,18 +144,16 @@ class LineDisplay:
         if outcome.story:
             output.line(outcome.story)
         output.unbroken_line(f"Brief:     {outcome.report}")
-        output.unbroken_line(f"To read:   {outcome.folder / 'report.html'}")
-        output.unbroken_line(f"Claims:    {outcome.folder / 'claims.jsonl'}")
-        output.unbroken_line(f"Why each:  {outcome.folder / 'run.log'}")
-        output.unbroken_line(f"Corpus:    {outcome.folder / 'corpus.jsonl'}")
-        output.unbroken_line(f"Graph:     {outcome.folder / 'graph.json'}")
+        files = {"To read:": "report.html", "Claims:": "claims.jsonl", "Why each:": "run.log"}
+        for label, name in (files | {"Corpus:": "corpus.jsonl", "Graph:": "graph.json"}).items():
+            output.unbroken_line(f"{label:11}{outcome.folder / name}")
 
 
 class LiveDisplay(LineDisplay):
     """Pages, depth, the best next and the time so far, drawn in place."""
 
-    def __init__(self, live: Live, most: int) -> None:
-        super().__init__(most)
+    def __init__(self, live: Live, max_pages: int) -> None:
+        super().__init__(max_pages)
         self._live = live
         self._start = time.monotonic()
         self._latest: list[str] = []
@@ -170,7 +169,7 @@ class LiveDisplay(LineDisplay):
         state = progress.state
         depth = max(state.at_depth, default=0)
         elapsed = time.monotonic() - self._start
-        pages = f"{len(state.visited)} of {self._most} pages"
+        pages = f"{len(state.visited)} of {self._max_pages} pages"
         head = f"{pages}, depth {depth}, {len(state.frontier):,} candidates, {elapsed:.0f} s"
         rows = [head, *(f"  {line}" for line in self._latest)]
         rival = state.steps[-1].runner_up if isinstance(state.steps[-1], VisitStep) else ""
@@ -183,27 +182,19 @@ class EventDisplay:
     """A JSON line on standard output for each step."""
 
     def __init__(self) -> None:
-        self._is_heard = True
+        self._is_read = True
 
     def tell(self, progress: RunProgress) -> None:
         event = step_event(progress)
-        if event and self._is_heard:
+        if event and self._is_read:
             try:
                 print_json(event)
                 sys.stdout.flush()
-            except ReaderLeft:  # the work goes on for those who read its files
-                self._is_heard = False
+            except ReaderLeft:  # the run goes on: its files are still wanted
+                self._is_read = False
 
     def done(self, outcome: RunOutcome) -> None:
-        if not self._is_heard:
+        if not self._is_read:
             return
-        print_json(
-            {
-                "event": "done",
-                "run": str(outcome.folder),
-                "topic": outcome.topic,
-                "pages": outcome.pages,
-                "how": outcome.how,
-                "kept": outcome.kept,
-            }
-        )
+        facts = {"topic": outcome.topic, "pages": outcome.pages, "how": outcome.how, "kept": outcome.kept}
+        print_json({"event": "done", "run": str(outcome.folder)} | facts)

@@ -58,7 +58,8 @@ def serve(
         if elsewhere := _address_for_others(workspace.settings.serve, url):
             say(elsewhere)
         if browse:
-            _open_browser(url)
+            # In a thread, since opening a browser may take long.
+            threading.Thread(target=_open_browser, args=(url,), daemon=True).start()
 
     shelf = open_books(workspace, book or [])
     raise typer.Exit(server.serve(workspace, shelf, all_books=bool(book), mounts=_mcp, listening=listening))
@@ -84,14 +85,10 @@ def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
 
 
 def _open_browser(url: str) -> None:
-    """Show the address in a browser, in a thread since that may take long."""
     import webbrowser
 
-    def show() -> None:
-        if not webbrowser.open(url):
-            say("No browser could be opened here: type that address into one.")
-
-    threading.Thread(target=show, daemon=True).start()
+    if not webbrowser.open(url):
+        say("No browser could be opened here: type that address into one.")
 
 
 def _address_for_others(settings: ServeSettings, url: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands about the books on the shelf, and the one that writes a whole book into tables."""
+"""The commands for the books on the shelf, and the one that writes a book into tables."""
 
 from __future__ import annotations
 
@@ -161,18 +161,10 @@ def books_index(
             if Source(archive.book.source).is_on_peer:
                 say(f"{archive.book.title} is on another host, which keeps its own index of titles.")
                 continue
-            with output.progress(f"Titles of {archive.book.title}") as tell:
-                built = indexes.build(archive, limit=limit, progress=tell)
-            rows.append(
-                {
-                    "id": archive.book.id,
-                    "name": archive.book.name,
-                    "file": str(built.file),
-                    "titles": built.rows,
-                    "complete": built.complete,
-                    "state": built.state,
-                }
-            )
+            with output.progress(f"Titles of {archive.book.title}") as report:
+                built = indexes.build(archive, limit=limit, progress=report)
+            names = {"id": archive.book.id, "name": archive.book.name, "file": str(built.file)}
+            rows.append(names | {"titles": built.rows, "complete": built.complete, "state": built.state})
             if not json:
                 output.indexed(archive.book, built)
     if json:
@@ -247,7 +239,7 @@ def bulk(
 
 
 def _file_of(name: str) -> Path:
-    """The file of a book that a user named, opened once to see that it can be trusted."""
+    """The file of a book that a user named, opened once to check it."""
     from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.zim.sources import is_address
 

@@ -1,4 +1,4 @@
-"""The program's entrance: it keeps standard output clean, and turns errors into words."""
+"""The entry point of the program: it keeps standard output clean, and turns errors into messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kiwiresearch.errors import BadUsage, KiwiError, OutputLost, ReaderLeft
 
 COMMANDS = frozenset(
-    {
+    [
         "ask",
         "atlas",
         "audit",
@@ -34,8 +34,10 @@ COMMANDS = frozenset(
         "users",
         "verify",
         "worker",
-    }
+    ]
 )
+"""Written out, so that a topic is recognised without importing the commands; a test compares the two."""
+
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
 
@@ -48,7 +50,7 @@ def main() -> None:
         sys.stdout.flush()
     except (ReaderLeft, OutputLost) as problem:
         code = code or _explain(problem) or 0
-    # What is still in the buffer would be tried again at the end, and fail again.
+    # Otherwise the interpreter would try to write the rest of the buffer again at exit, and fail again.
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     sys.exit(code)
 
@@ -59,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
         words = list(arguments)
         if words and words[0] not in COMMANDS and words[0] not in PROGRAM_OPTIONS:
             _check_for_typo(words)
-            words = ["research", *words]  # the first word that is no command is a topic
+            words = ["research", *words]  # what begins with no command is a topic
         from kiwiresearch.cli.app import program
 
         code = int(program(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
@@ -76,7 +78,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _explain(problem: Exception) -> int | None:
-    """The exit code of an error, after telling the user of it; None for what is a bug of ours."""
+    """Print an error and return its exit code; None for a bug, which is not explained."""
     if isinstance(problem, KiwiError):
         _complain(str(problem))
         return problem.exit_code
@@ -98,10 +100,10 @@ def _explain(problem: Exception) -> int | None:
 
 
 def _check_for_typo(words: Sequence[str]) -> None:
-    """'serach Rome' was meant as a command; a topic that looks so can be given in quotation marks."""
+    """Refuse 'serach Rome', which was meant as a command; a topic like that can be given in quotation marks."""
     import difflib
 
-    # 'king' is how many a topic begins, and no slip for 'kin'.
+    # Many topics begin with 'king', which is no typo for 'kin'.
     near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
     if near and len(words) > 1 and not words[1].startswith("-"):
         topic = " ".join(word for word in words if not word.startswith("-"))
@@ -118,7 +120,7 @@ def _complain(message: str) -> None:
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output that tells a reader who left from a disk that is full."""
+    """Standard output that distinguishes a closed pipe from a full disk."""
 
     def write(self, text: str) -> int:
         try:
@@ -138,26 +140,26 @@ def _output_error(problem: OSError) -> Exception:
 
 
 def _fill_standard_error() -> None:
-    """Started without standard error, the next file that is opened would take its place and hear all complaints."""
+    """If standard error is closed, open the null device there, or the next opened file would receive all messages."""
     try:
         os.fstat(2)
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 2)
-        if nowhere != 2:
-            os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        if null != 2:
+            os.close(null)
 
 
 def _protect_output() -> None:
-    """Keep what C libraries print out of our output: from here on only Python writes there."""
+    """Send what C libraries print to the null device, so that only Python writes to our output."""
     _fill_standard_error()
     try:
         ours = os.dup(1)
     except OSError:  # started without standard output
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)
     is_terminal = os.isatty(ours)
     sys.stdout = _Output(open(ours, "wb"), encoding="utf-8", errors="replace", line_buffering=is_terminal)  # noqa: SIM115, PTH123
