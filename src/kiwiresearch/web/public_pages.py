@@ -117,7 +117,7 @@ def _faults(problem: Problem, words: Catalogue) -> Iterator[RequestFault]:
     rows = dict(problem.more).get("errors") or ()
     for row in rows if isinstance(rows, list) else ():
         steps = [step for step in row["where"].split(".")[1:] if not step.isdigit()]
-        field = words.named("problems.fields", steps[0]) if steps else ""
+        field = words.named("fields", steps[0]) if steps else ""
         yield _fault(field, str(row["message"]), words)
 
 
