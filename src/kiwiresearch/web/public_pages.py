@@ -130,7 +130,7 @@ def _run_of(problem: Problem, request: Request) -> str:
 
 def _shown_fault(fault: RequestFault, words: Catalogue) -> ShownFault:
     steps = [step for step in fault.place[1:] if isinstance(step, str) and not step.isdigit()]
-    field = words.named("problems.fields", steps[0]) if steps else ""
+    field = words.named("fields", steps[0]) if steps else ""
     key = FAULT_KEYS.get(fault.kind)
     if key is None:
         return ShownFault(field, fault.message, is_english=True)

@@ -115,12 +115,12 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # n
         values = _values(room, q, book, SearchOptions(limit=most))
         led = other_actions(q, excluding="find") if via and q else ()
         books = [(one.id, one.title or one.name) for one in room.shelf.books]
-        return pages.show(request, "find.html", status=_status(values["shown"]), books=books, offers=led, **values)
+        return pages.show(request, "search.html", status=_status(values["shown"]), books=books, offers=led, **values)
 
     @routes.get("/find/results")
     def results(request: Request, q: Q = "", book: OneBook = "", *, fast: Annotated[bool, Query()] = False) -> Response:
         values = _values(room, q, book, SearchOptions(limit=LIMIT, fast=fast))
-        return pages.show(request, "find_results.html", status=_status(values["shown"]), **values)
+        return pages.show(request, "search_results.html", status=_status(values["shown"]), **values)
 
     return routes
 

@@ -4,9 +4,9 @@ import { offerTitles } from "./titles.js";
 
 const QUICK = 250;
 const FULL = 1000;
-const form = document.getElementById("find");
+const form = document.getElementById("search");
 const results = document.getElementById("results");
-const said = document.getElementById("find-said");
+const said = document.getElementById("search-said");
 let timers = [];
 let asking = null;
 
