@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kiwiresearch.kin.gedcom.dates import Version, other_calendar, read_date
 from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, records, version_of
 
-LONGEST_OLD_LINE = 255
+MAX_OLD_LINE = 255
 EVENT_PARTS = "TYPE? DATE? PLAC? SOUR* NOTE*"
 RECORDS = frozenset({"HEAD", "SUBM", "INDI", "FAM", "SOUR", "REPO", "TRLR"})
 COMMON: dict[str, str] = {
@@ -84,10 +84,10 @@ def problems(text: str) -> list[str]:
     found = records(text, notes)
     version: Version = "7.0" if version_of(text).startswith("7") else "5.5.1"
     check = Check({record.xref: record for record in found if record.xref}, TABLES[version], version)
-    wrong = [*notes.messages(), *_ends(text, found)]
+    wrong = [*notes.problems(), *notes.unread_tags(), *_ends(text, found)]
     if version == "5.5.1":
         lines = enumerate(text.split("\r\n"), 1)
-        wrong += [f"Line {at}: longer than {LONGEST_OLD_LINE}" for at, line in lines if len(line) > LONGEST_OLD_LINE]
+        wrong += [f"Line {at}: longer than {MAX_OLD_LINE}" for at, line in lines if len(line) > MAX_OLD_LINE]
     for record in found:
         if record.tag not in RECORDS:
             wrong.append(f"Line {record.number}: no record is called {record.tag!r}")

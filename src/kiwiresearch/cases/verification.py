@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kiwiresearch.cases.exports import ExportForm
+from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.sources.books import SCHEME
@@ -20,34 +22,25 @@ from kiwiresearch.text.display import count_of
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
 
-LEFT_OUT = "is not read"
-"""How a note says that GEDCOM has something which a tree has no place for."""
-
 
 @dataclass(slots=True)
 class CaseVerification:
-    """What was proved, and what did not hold. Nobody is named: a failure tells the id of what it is about."""
+    """What was proved, and what did not hold. Failures name ids, never people."""
 
     proved: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("audit rows", "quotes", "sources", "people"), 0)
     )
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What could not be looked at, such as a page whose book is not there."""
+    """What could not be checked, such as a page whose book is missing."""
     head: str = ""
 
     @property
     def holds(self) -> bool:
         return not self.failures
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "holds": self.holds,
-            "proved": self.proved,
-            "failures": self.failures,
-            "notes": self.notes,
-            "audit_head": self.head,
-        }
+    def record(self) -> VerificationRecord:
+        return VerificationRecord(self.holds, self.proved, tuple(self.failures), tuple(self.notes), self.head)
 
 
 def verify_case(
@@ -78,7 +71,7 @@ def _all_evidence(tree: Tree) -> Iterator[Evidence]:
 
 
 def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str, str]:
-    """The texts as they were kept, each compared with the page it is from."""
+    """The stored texts, each compared with the page it was read from."""
     texts: dict[str, str] = {}
     away = 0
     for source in tree.sources.values():
@@ -98,7 +91,7 @@ def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str,
 
 
 def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) -> bool:
-    """Compare a page of a book with what was kept of it; False where the book is not there."""
+    """Compare a page of a book with its stored text; False if the book is missing."""
     if not source.url.startswith(SCHEME) or case.finder is None:
         return False
     book, _, path = source.url.removeprefix(SCHEME).partition("/")
@@ -133,12 +126,13 @@ def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: C
 
 
 def _prove_gedcom(case: Case, found: CaseVerification) -> None:
-    """What is exported can be read again, with everybody in it."""
+    """Prove that the exported GEDCOM can be read again, with all people in it."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
-        for form in ("gedcom", "gedcom7"):
+        forms: tuple[ExportForm, ...] = ("gedcom", "gedcom7")
+        for form in forms:
             file = Path(folder) / f"{form}.ged"
-            file.write_text(case.export("gedcom" if form == "gedcom" else "gedcom7", "owner"), "utf-8", newline="")
+            file.write_text(case.export(form, "owner"), "utf-8", newline="")
             try:
                 read = read_gedcom(file)
             except BadUsage as problem:
@@ -148,7 +142,7 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
                 found.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
             if _parents(read.tree) != _parents(tree):
                 found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} ties to parents.")
-            found.failures += [f"{form}: {note}" for note in read.notes if LEFT_OUT not in note]
+            found.failures += [f"{form}: {problem}" for problem in read.problems]
     found.proved["people"] = len(tree.persons)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from kiwiresearch.codec import Record
 from kiwiresearch.kin.conflict_values import (
     SINGLE_MARRIAGE_FIELDS,
     SINGLE_VALUE_FIELDS,
@@ -41,12 +42,63 @@ class CompetingValue:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedValue:
+class RankedValue(Record):
     """A place in the ranking: `claim_index` counts the competing values from 0, `rank` from 1."""
 
     claim_index: int
     rank: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingAssertion(Record):
+    """A competing value, and how far it is believed."""
+
+    value: str
+    source_tier: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingClaim(Record):
+    """A competing value, and the evidence for it."""
+
+    value: str
+    source: str
+    tier: int
+    evidence_type: EvidenceType
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictAnalysis(Record):
+    """The ranking of competing values, as the agents' contract has it."""
+
+    evidence_ranking: tuple[RankedValue, ...]
+    recommended_value: str | None
+    rationale: str
+    next_actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRecord(Record):
+    """A conflict as JSON."""
+
+    conflict_id: str
+    person: PersonId
+    field: FieldName
+    competing_assertions: tuple[CompetingAssertion, ...]
+    competing_claims: tuple[CompetingClaim, ...]
+    """The same values in the same order."""
+    llm_analysis: ConflictAnalysis
+    analysis: str
+    evidence_ranking: tuple[RankedValue, ...]
+    recommended_value: str | None
+    confidence: float
+    is_tentative: bool
+    next_actions: tuple[str, ...]
+    resolution_status: ResolutionStatus
+    preserve_alternatives: Literal[True]
+    decided_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,44 +128,31 @@ class Conflict:
     def is_tentative(self) -> bool:
         return self.resolution_status != "resolved"
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> ConflictRecord:
         """The conflict as data, with the names of both forms that the agents' contracts have."""
-        ranking = [
-            {"claim_index": one.claim_index, "rank": one.rank, "reason": one.reason} for one in self.evidence_ranking
-        ]
-        return {
-            "conflict_id": self.conflict_id,
-            "person": self.person,
-            "field": self.field,
-            "competing_assertions": [
-                {"value": one.value, "source_tier": one.source_tier, "confidence": one.confidence}
-                for one in self.competing_assertions
-            ],
-            "competing_claims": [
-                {
-                    "value": one.value,
-                    "source": "; ".join(one.sources),
-                    "tier": one.source_tier,
-                    "evidence_type": one.evidence_type,
-                }
-                for one in self.competing_assertions
-            ],
-            "llm_analysis": {
-                "evidence_ranking": ranking,
-                "recommended_value": self.recommended_value,
-                "rationale": self.rationale,
-                "next_actions": list(self.next_actions),
-            },
-            "analysis": self.rationale,
-            "evidence_ranking": ranking,
-            "recommended_value": self.recommended_value,
-            "confidence": self.confidence,
-            "is_tentative": self.is_tentative,
-            "next_actions": list(self.next_actions),
-            "resolution_status": self.resolution_status,
-            "preserve_alternatives": self.preserve_alternatives,
-            "decided_by": self.decided_by,
-        }
+        ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
+        values = self.competing_assertions
+        return ConflictRecord(
+            conflict_id=self.conflict_id,
+            person=self.person,
+            field=self.field,
+            competing_assertions=tuple(
+                CompetingAssertion(one.value, one.source_tier, one.confidence) for one in values
+            ),
+            competing_claims=tuple(
+                CompetingClaim(one.value, "; ".join(one.sources), one.source_tier, one.evidence_type) for one in values
+            ),
+            llm_analysis=ConflictAnalysis(ranking, value, self.rationale, actions),
+            analysis=self.rationale,
+            evidence_ranking=ranking,
+            recommended_value=value,
+            confidence=self.confidence,
+            is_tentative=self.is_tentative,
+            next_actions=actions,
+            resolution_status=self.resolution_status,
+            preserve_alternatives=self.preserve_alternatives,
+            decided_by=self.decided_by,
+        )
 
 
 INFORMATION_RANK = {"primary": 0, "secondary": 1, "undetermined": 2}
@@ -129,7 +168,7 @@ UNKNOWN_SOURCE = Source("", "", "an unknown source")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceWeight:
-    """What speaks for a value; `standing` is its class, `order` the whole key, the smaller the better."""
+    """The weight of the evidence for a value; smaller classes and sort keys are better."""
 
     evidence_class: tuple[int, ...]
     sort_key: tuple[float, ...]
@@ -253,33 +292,36 @@ EVENT_OF: dict[FieldName, Event] = {
     "sex": "birth",
 }
 STEPS: dict[tuple[Event, str], tuple[str, ...]] = {
-    ("birth", "civil"): ("Seek a civil birth registration", "Seek a census return that gives the age"),
-    ("birth", "parish"): ("Seek the baptism in the parish register",),
+    ("birth", "civil"): ("Seek a civil birth registration{where}", "Seek a census return that gives the age"),
+    ("birth", "parish"): ("Seek the baptism in the parish register{where}",),
     ("birth", "older"): ("Seek a chronicle or charter of the time that tells the birth",),
-    ("baptism", "civil"): ("Seek the baptism in the parish register",),
-    ("baptism", "parish"): ("Seek the baptism in the parish register",),
+    ("baptism", "civil"): ("Seek the baptism in the parish register{where}",),
+    ("baptism", "parish"): ("Seek the baptism in the parish register{where}",),
     ("baptism", "older"): ("Seek a chronicle of the time that tells the baptism",),
-    ("death", "civil"): ("Seek a civil death registration", "Seek an obituary or a probate record"),
-    ("death", "parish"): ("Seek the burial in the parish register", "Seek a will or a probate record"),
+    ("death", "civil"): ("Seek a civil death registration{where}", "Seek an obituary or a probate record"),
+    ("death", "parish"): ("Seek the burial in the parish register{where}", "Seek a will or a probate record"),
     ("death", "older"): ("Seek a chronicle, an obituary roll or an inquisition post mortem",),
-    ("burial", "civil"): ("Seek the register of the cemetery", "Seek a photograph of the gravestone"),
-    ("burial", "parish"): ("Seek the burial in the parish register", "Seek a photograph of the gravestone"),
+    ("burial", "civil"): ("Seek the register of the cemetery{where}", "Seek a photograph of the gravestone"),
+    ("burial", "parish"): ("Seek the burial in the parish register{where}", "Seek a photograph of the gravestone"),
     ("burial", "older"): ("Seek a description of the tomb",),
-    ("marriage", "civil"): ("Seek a civil marriage registration", "Seek a marriage notice in a newspaper"),
-    ("marriage", "parish"): ("Seek the marriage or its banns in the parish register", "Seek a marriage settlement"),
+    ("marriage", "civil"): ("Seek a civil marriage registration{where}", "Seek a marriage notice in a newspaper"),
+    ("marriage", "parish"): (
+        "Seek the marriage or its banns in the parish register{where}",
+        "Seek a marriage settlement",
+    ),
     ("marriage", "older"): ("Seek a marriage contract or a dispensation of the time",),
-    ("parents", "civil"): ("Seek a civil birth registration that names the parents",),
+    ("parents", "civil"): ("Seek a civil birth registration that names the parents{where}",),
     ("parents", "parish"): ("Seek a baptism that names the parents", "Seek a will of the supposed parent"),
     ("parents", "older"): ("Seek a charter of the time in which parent and child appear together",),
 }
+"""Records to look for; registers are those of a place."""
 LAST_STEP = "Compare where each source has it from: sources that copy each other count once"
 
 
 def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[str, ...]:
     """Records to look for; where there is a record of the event itself, its wording comes first."""
-    steps = STEPS[EVENT_OF[field], _time(when)]
     where = f" in {place}" if place else ""
-    found = [f"{step}{where}." if "egist" in step else f"{step}." for step in steps]
+    found = [f"{step.format(where=where)}." for step in STEPS[EVENT_OF[field], _time(when)]]
     first = ["Look at the original record itself, not at a copy of it."] if has_primary else []
     return (*first, *found, f"{LAST_STEP}.")
 
@@ -295,7 +337,7 @@ CLEAR_LEAD = 0.25
 
 
 def conflicts_of(tree: Tree) -> tuple[Conflict, ...]:
-    """Every field of every person of which two values cannot both be right, in the order of people and fields."""
+    """All fields with values that cannot both be right, in the order of people and fields."""
     return tuple(_conflicts(tree))
 
 

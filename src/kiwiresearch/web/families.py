@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from kiwiresearch.cases import records, review
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.record_types import CaseSummary, RelationRecord, TreeRecord
+from kiwiresearch.cases.record_types import (
+    CaseSummary,
+    EvidenceRecord,
+    FactRecord,
+    MergesRecord,
+    RelationRecord,
+    TreeRecord,
+)
 from kiwiresearch.cases.records import CachedCase, graph_record
 from kiwiresearch.cases.review import LivingRecord, living_record, merges_record, set_living
 from kiwiresearch.cases.sources import set_plugin, source_records
@@ -89,8 +96,8 @@ class Families:
             visible_person(tree, person)
             seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
             row = records.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
-            facts = records.evidence_records(found, person, None, mode)
-            conflicts = [one for one in records.conflict_records(found, mode) if one["person"] == person]
+            facts = tuple(records.evidence_records(found, person, None, mode))
+            conflicts = tuple(one for one in records.conflict_records(found, mode) if one.person == person)
             why = living_record(found, person).why if mode == "owner" else ""
         return extend(models.PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
 
@@ -175,7 +182,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
         row = families.person(request, case, person, privacy)
         facts = tuple(_fact_reply(families.room, fact) for fact in row.facts)
-        return extend(models.OnePersonReply, row, facts=facts, conflicts=tuple(row.conflicts))
+        return extend(models.OnePersonReply, row, facts=facts)
 
     @routes.get("/{case}/people/{person}/line")
     def line(
@@ -232,10 +239,10 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
         return models.LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/merges")
-    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> models.MergesReply:
+    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesRecord:
         """Who was taken for one person and who may be, with what speaks for and against it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return models.MergesReply(**merges_record(found, found.tree(mode), found.mask(mode)))
+            return merges_record(found, found.tree(mode), found.mask(mode))
 
 
 def visible_person(tree: Tree, person: str) -> PersonId:
@@ -245,29 +252,23 @@ def visible_person(tree: Tree, person: str) -> PersonId:
     return person
 
 
-def page_of(context: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
+def page_of(context: ServerContext, evidence: EvidenceRecord) -> EntryRef | None:
     """The page on the shelf that a quote is from; None for a withheld quote."""
-    book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
+    book, _, path = evidence.url.removeprefix(SCHEME).partition("/")
     found = next((one.id for one in context.shelf.books if one.id == book), None)
-    if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
+    if found is None or evidence.start < 0 or not evidence.url.startswith(SCHEME):
         return None
     return EntryRef(found, path)
 
 
-def _fact_reply(context: ServerContext, fact: dict[str, Any]) -> models.FactReply:
-    quotes = [
-        models.EvidenceReply(
-            **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(context, one)
-        )
-        for one in fact["evidence"]
-    ]
-    return models.FactReply(**(fact | {"evidence": tuple(quotes)}))
+def _fact_reply(context: ServerContext, fact: FactRecord) -> models.FactReply:
+    return extend(models.FactReply, fact, evidence=tuple(_evidence_reply(context, one) for one in fact.evidence))
 
 
-def _read(context: ServerContext, evidence: dict[str, Any]) -> str:
-    """Where a quote can be read."""
+def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.EvidenceReply:
     ref = page_of(context, evidence)
-    return context.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
+    read = context.page_url(ref, span=(evidence.start, evidence.end)) if ref else ""
+    return extend(models.EvidenceReply, evidence, read=read)
 
 
 Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]
@@ -282,28 +283,22 @@ PluginId = Annotated[str, Path(max_length=100, description="The `id` of a source
 
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
-    def decided(
-        request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
-    ) -> models.MergesReply:
+    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesRecord:
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in among(found)])
             decide(found, merge, why)
-            return models.MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
+            return merges_record(found, found.tree(), found.mask("owner"))
 
     @routes.post("/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
-    def accept(
-        request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
-    ) -> models.MergesReply:
+    def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Take two for one person, as was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
-    def reject(
-        request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
-    ) -> models.MergesReply:
+    def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep two apart, though it was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
 
@@ -311,7 +306,7 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def take_back(
         request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON
-    ) -> models.MergesReply:
+    ) -> MergesRecord:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 

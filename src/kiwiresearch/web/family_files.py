@@ -7,6 +7,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -17,8 +18,8 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.cases.verification import verify_case
-from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs.job import FamilyRequest, Job
 from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
@@ -28,7 +29,6 @@ from kiwiresearch.kin.report.drawing import svg_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Person, visible_person
-from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
 from kiwiresearch.web.guard.roles import RoleRouter, allow
@@ -103,7 +103,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         return export_response(families, request, case, form, privacy)
 
     @routes.get("/{case}/verify")
-    def verify(request: Request, case: CaseId, head: AuditHead = "") -> ProofReply:
+    def verify(request: Request, case: CaseId, head: AuditHead = "") -> VerificationRecord:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
         return proof_record(families, request, case, head)
 
@@ -120,15 +120,14 @@ def export_response(families: Families, request: Request, case: str, form: Expor
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
 
 
-def proof_record(families: Families, request: Request, case: str, head: str = "") -> ProofReply:
+def proof_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
     """What a case proves, without the names of people whom the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
         with families.room.locked_finder() as finder:
             found.finder = finder
-        proof = verify_case(found, head, families.room.locked_finder)
+        proof = verify_case(found, head, families.room.locked_finder).record()
         mask = found.mask(mode)
-    failures, notes = (tuple(map(mask.text, words)) for words in (proof.failures, proof.notes))
-    return extend(ProofReply, proof, failures=failures, notes=notes, audit_head=proof.head)
+    return replace(proof, failures=tuple(map(mask.text, proof.failures)), notes=tuple(map(mask.text, proof.notes)))
 
 
 def _add_imports(routes: APIRouter, families: Families) -> None:

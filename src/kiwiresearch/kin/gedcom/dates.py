@@ -44,7 +44,7 @@ PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
 PHRASE = re.compile(r"\s*\([^()]*\)$")
 OTHER_CALENDARS = ("FRENCH_R", "HEBREW", "ROMAN")
 OTHER_NAMES = (*OTHER_CALENDARS, "@#DFRENCH R@", "@#DUNKNOWN@")
-LONGEST = 120
+MAX_DATE_CHARS = 120
 COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
 LAST_YEAR = 9999
 IGNORED_CHARACTERS = re.compile(r"[\s<>()\[\].,;?]+")
@@ -59,7 +59,7 @@ class Point(NamedTuple):
 
 
 def other_calendar(text: str, version: Version) -> str:
-    """A date of a calendar whose days are kept as they are written, in the form of a version; else nothing."""
+    """A date of another calendar, kept as written, in the syntax of a version; empty for any other date."""
     upper = " ".join(text.upper().split())
     found = ESCAPE.search(upper)
     name = (found[1] or found[2]).strip().replace(" ", "_") if found else ""
@@ -70,9 +70,9 @@ def other_calendar(text: str, version: Version) -> str:
 
 
 def read_date(text: str) -> DateRange | None:
-    """The range of a GEDCOM date; None for what is none, and for calendars that are kept verbatim."""
+    """The range of a GEDCOM date; None if it is not a date, or of a calendar that is kept verbatim."""
     upper = " ".join(text.upper().split())
-    if len(upper) > LONGEST or any(name in upper for name in OTHER_NAMES):
+    if len(upper) > MAX_DATE_CHARS or any(name in upper for name in OTHER_NAMES):
         return None
     return _formal(upper.strip("<>? ")) or _prose(text)
 
@@ -121,7 +121,7 @@ def _point(text: str) -> Point | None:
             return None
         if not month:
             return Point(DaySpan(*years(year, year + 1)), "year", calendar)
-        # A year with two names is one that began in March, of which this part is of the later.
+        # A dual year such as 1731/32 began in March; January and February belong to the later year.
         year, calendar = year + 1, calendar or "julian"
     return _unit(Day(year, month, int(found["day"] or 0)), calendar)
 

@@ -105,7 +105,7 @@ def _decode_plain(data: bytes, encoding: str, name: str) -> Decoded:
         return Decoded(data.decode("cp1252", "replace"), f"The file {said}; its letters were read as Windows-1252.")
 
 
-LONGEST_LINE = 65_536
+MAX_LINE_LENGTH = 65_536
 MAX_LINES = 2_000_000
 MAX_LEVEL = 24
 MAX_NOTES = 100
@@ -157,7 +157,7 @@ class GedcomLine:
 
 @dataclass(slots=True)
 class ImportNotes:
-    """What could not be read, with the line it stands on; a broken file does not fill the memory with it."""
+    """What could not be read, with line numbers; limited, so that a broken file does not fill the memory."""
 
     found: list[str] = field(default_factory=list)
     more: int = 0
@@ -176,13 +176,16 @@ class ImportNotes:
         if called in self.unread or len(self.unread) < MAX_NOTES:
             self.unread.setdefault(called, [0, line.number])[0] += 1
 
-    def messages(self) -> tuple[str, ...]:
-        more = (f"And {self.more} more notes of this kind.",) if self.more else ()
-        unread = (
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the file."""
+        return (*self.found, *((f"And {self.more} more notes of this kind.",) if self.more else ()))
+
+    def unread_tags(self) -> tuple[str, ...]:
+        """Lines that are correct, and that a tree has no place for."""
+        return tuple(
             f"{tag} is not read: {count} {'line' if count == 1 else 'lines'}, the first is {first}."
             for tag, (count, first) in sorted(self.unread.items())
         )
-        return (*self.found, *more, *unread)
 
 
 def version_of(text: str) -> str:
@@ -200,7 +203,7 @@ def records(text: str, notes: ImportNotes) -> list[GedcomLine]:
         if number > MAX_LINES:
             notes.add(number, f"the file has more than {MAX_LINES} lines; the rest is not read")
             break
-        match = LINE.fullmatch(text, start, end) if end - start <= LONGEST_LINE else None
+        match = LINE.fullmatch(text, start, end) if end - start <= MAX_LINE_LENGTH else None
         if match is None:
             if text[start:end].strip():
                 notes.add(number, "this is no line of GEDCOM, and is left out")

@@ -60,7 +60,7 @@ def note_unread(file: GedcomFile) -> None:
 
 
 def _is_other_event(line: GedcomLine) -> bool:
-    """An event of a type that is not read is noted as a whole."""
+    """Whether an event has a type that is not read; it is noted as one line."""
     return line.tag == "EVEN" and line.get("TYPE").lower() not in EVENT_KINDS
 
 
@@ -96,10 +96,17 @@ class ReadGedcom:
     """The tree of a file, what could not be read, and the people whom the file asks to keep private."""
 
     tree: Tree
-    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+    """What is wrong with the file."""
+    unread: tuple[str, ...] = ()
+    """Tags that a tree has no place for."""
     restricted: tuple[PersonId, ...] = ()
     home: PersonId = ""
-    """Whom the file calls its home person, else the first one."""
+    """The person whom the file calls its home person, else the first one."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.problems, *self.unread)
 
 
 def read_gedcom(path: Path) -> ReadGedcom:
@@ -114,7 +121,8 @@ def read_gedcom(path: Path) -> ReadGedcom:
     file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
     _note_records(found, version_of(text), notes)
     tree, restricted = _tree(file)
-    return ReadGedcom(tree, (*([said] if said else ()), *notes.messages()), restricted, _home(file, found[0]))
+    problems = (*([said] if said else ()), *notes.problems())
+    return ReadGedcom(tree, problems, notes.unread_tags(), restricted, _home(file, found[0]))
 
 
 def _home(file: GedcomFile, head: GedcomLine) -> PersonId:
@@ -204,7 +212,7 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
 
 
 def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
-    """Note people who are told to be ancestors of themselves."""
+    """Note people who would be their own ancestors."""
     pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
     turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})
     people = {one for pair in turned for one in pair}

@@ -63,7 +63,7 @@ class RelationshipBuilder:
 
 @dataclass(frozen=True, slots=True)
 class FamilyMember:
-    """Somebody of a family: the line that names the role, and the record of the person."""
+    """A member of a family: the line that names the role, and the record of the person."""
 
     line: GedcomLine
     person: GedcomLine
@@ -111,11 +111,13 @@ def read_couple(
     evidence = [*(began.evidence("marriage") if began else ()), *named]
     if not evidence:
         evidence = [file.quote_lines(record, record, max((one.line for one in couple), key=lambda line: line.start))]
+    if not began and not parting:
+        evidence = [replace(one, rationale=f"{MARRIAGE_NOT_STATED} {one.rationale}".strip()) for one in evidence]
     ties.add(
         _kind(record, marriages, lived),
         first,
         second,
-        evidence if began or parting else [_mark_not_stated(one) for one in evidence],
+        evidence,
         qualifier="divorced" if parting and parting.value.strip().upper() != "N" else "",
         start=began.when if began else None,
         end=read_event(file, record, ending).when if ending else None,
@@ -133,10 +135,6 @@ def read_marriages(file: GedcomFile, family: FamilyRecord, facts: Iterable[Perso
 
 def _typed(record: GedcomLine, kind: str) -> Iterator[GedcomLine]:
     return (line for line in record.all("EVEN") if line.get("TYPE").lower() == kind.lower())
-
-
-def _mark_not_stated(evidence: Evidence) -> Evidence:
-    return replace(evidence, rationale=f"{MARRIAGE_NOT_STATED} {evidence.rationale}".strip())
 
 
 def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]) -> RelationKind:
@@ -239,7 +237,7 @@ def _notes_with(famc: GedcomLine, lead: str) -> list[str]:
 
 
 def read_siblings(ties: RelationshipBuilder, record: GedcomLine) -> None:
-    """Brothers and sisters whose parents are not known stand as associates."""
+    """Read siblings without known parents, who are written as associates."""
     file = ties.file
     for line in record.all("ASSO"):
         role = line.first("ROLE")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, with_stable_ids
+from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, is_written, with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.read_families import parent_scope, partners_scope
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
@@ -25,14 +25,14 @@ from kiwiresearch.kin.gedcom.write_events import (
 )
 from kiwiresearch.kin.gedcom.write_people import FamilyLinks, write_person
 from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 
 MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]
 MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
 
 
 def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCouples, MarriagesOfSingles]:
-    """The marriages told of each couple, by its number, and those of one person whose partner is not known."""
+    """The marriages of each couple, by its number, and those of people whose partner is not known."""
     unions: dict[PersonId, list[int]] = defaultdict(list)
     for at, couple in enumerate(couples):
         for person in couple.members if couple.union else ():
@@ -45,15 +45,11 @@ def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCo
         for fact in facts:
             about = _unions(fact, unions.get(person, ()), couples, facts)
             for at, share in about.items():
-                if not any(_same(fact, other) for other in told[at]):
+                if all((fact.field, fact.value) != (other.field, other.value) for other in told[at]):
                     told[at].append(replace(fact, evidence=share))
             rest.extend(() if about else (fact,))
         alone[person] = tuple(event_versions(rest, MARRIAGE))
     return {at: tuple(event_versions(_in_order(facts, couples[at]), MARRIAGE)) for at, facts in told.items()}, alone
-
-
-def _same(fact: Fact, other: Fact) -> bool:
-    return (fact.field, fact.value) == (other.field, other.value)
 
 
 def _in_order(facts: list[Fact], couple: Couple) -> list[Fact]:
@@ -85,7 +81,7 @@ def _words(evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
 
 
 def _words_of_day(tie: Relationship, facts: Sequence[Fact]) -> set[tuple[str, str]]:
-    """The words that tell the day of the marriage, for they may tell its place as well."""
+    """The quotes that give the day of the marriage, which may also give its place."""
     dated = (fact for fact in facts if fact.when and fact.when == tie.start)
     found: set[tuple[str, str]] = set()
     return found.union(*(_words(fact.evidence) for fact in dated))
@@ -112,7 +108,7 @@ def write_family(
         out.line(1, "NOTE", NO_UNION)
     for child in couple.children:
         parts.extend((parent_scope(xrefs[tie.first], xrefs[child.person]), tie.evidence) for tie in child.ties)
-    # What is told of all ties alike still says so: a reader cannot know that there are no others.
+    # The scope is written even if a citation supports all ties: a reader cannot know that there are no others.
     write_citations(out, 1, sources, [*parts, ("", ())])
 
 
@@ -215,8 +211,7 @@ def _family_links(couples: list[Couple]) -> dict[PersonId, FamilyLinks]:
 def _siblings(tree: Tree) -> dict[PersonId, list[Relationship]]:
     found: dict[PersonId, list[Relationship]] = {}
     for tie in tree.relationships:
-        known = tie.first in tree.persons and tie.second in tree.persons and tie.first != tie.second
-        if tie.kind == "sibling_of" and known and tie.status not in DISCARDED:
+        if tie.kind == "sibling_of" and is_written(tie, tree):
             found.setdefault(tie.first, []).append(tie)
     return found
 

@@ -1,4 +1,4 @@
-"""What family pictures are made of: boxes that hold their words, lines between them, and what is told instead."""
+"""The parts of family pictures: boxes with text, lines between them, and labels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ GAP = 12.0
 TOP = 34.0
 EDGE = 8.0
 NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
+LINE_HEIGHT = 16.0
 
 CORNERS = {"male": 2, "female": 16, "": 8}
-"""Sex is told by the corners, which need no colour."""
+"""Corners show the sex, since they need no colour."""
 COLOURS = """
 svg { background: #fcfcfa; font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { stroke: #14517c; stroke-width: 2; }
@@ -43,8 +44,19 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class BoxLine:
+    """A line of text in a box."""
+
+    role: str
+    text: str
+    y: str
+    size: str
+    rtl: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Tie:
-    """A line of right angles; a loose one is not by blood, or in doubt."""
+    """A line with right angles; `loose` if the tie is not by blood, or in doubt."""
 
     path: str
     loose: bool = False
@@ -65,7 +77,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything stands."""
+    """The positions of everything in a picture."""
 
     boxes: tuple[Box, ...]
     ties: tuple[Tie, ...]
@@ -84,7 +96,7 @@ def number(value: float) -> str:
 def picture(
     layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, description: str
 ) -> str:
-    """A whole picture, with its title and what it shows in words."""
+    """A picture with its title and description."""
     parts = [*map(_tie, layout.ties), *map(_label, layout.labels)]
     parts += [line for box in layout.boxes for line in _box(box, tree, anchors)]
     size = number(layout.width), number(layout.height)
@@ -126,17 +138,22 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     yield f'<rect class="box" x="{number(box.x)}" y="{number(box.y)}" {size} rx="{corner}"/>'
     # An inner picture cuts off what a font makes wider than anybody could know.
     yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
-    room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
-    if below:
-        lines.append(("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE))
-    step = 16.0
-    y = BOX_HEIGHT / 2 - step * (len(lines) - 1) / 2 + 4.5
-    for role, line, points in lines:
-        turned = ' direction="rtl"' if is_rtl(line) else ""
+    for line in box_lines(name, below):
+        direction = ' direction="rtl"' if line.rtl else ""
         yield (
-            f'<text class="{role}" x="{number(BOX_WIDTH / 2)}" y="{number(y)}" font-size="{number(points)}" '
-            f'text-anchor="middle"{turned}>{escape(line)}</text>'
+            f'<text class="{line.role}" x="{number(BOX_WIDTH / 2)}" y="{line.y}" font-size="{line.size}" '
+            f'text-anchor="middle"{direction}>{escape(line.text)}</text>'
         )
-        y += step
     yield f"</svg>{closed}"
+
+
+def box_lines(name: str, below: str) -> Iterator[BoxLine]:
+    """The name of a box in up to three lines, centred together with the line below it, which is cut to fit."""
+    room = BOX_WIDTH - 2 * PADDING
+    # Names are bold, and therefore a little wider than the font is measured.
+    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
+    lines += [("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
+    y = BOX_HEIGHT / 2 - LINE_HEIGHT * (len(lines) - 1) / 2 + 4.5
+    for role, text, size in lines:
+        yield BoxLine(role, text, number(y), number(size), is_rtl(text))
+        y += LINE_HEIGHT

@@ -11,8 +11,8 @@ from kiwiresearch.kin.report.family_case import FamilyCase
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names, one_line
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
-from kiwiresearch.kin.timeline import DISCARDED, accepted_fact, age_at, birth_of, death_of, place_of
-from kiwiresearch.kin.tree import FieldName, Person, PersonId, Relationship, Tree
+from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
+from kiwiresearch.kin.tree import DISCARDED, FieldName, Person, PersonId, Relationship, Tree
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.display import count_of
 
@@ -27,7 +27,7 @@ class SummarySentence:
     text: str
     rests_on: tuple[str, ...] = ()
     people: tuple[PersonId, ...] = ()
-    """Whom it tells of; empty for a sentence about the research itself."""
+    """The people it is about; none for a sentence about the research itself."""
     by: str = "rules"
 
 
@@ -157,7 +157,7 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
 def _children(
     tree: Tree, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
 ) -> SummarySentence:
-    """Children of a couple, or of one; `besides` others, of whom both parents are known."""
+    """The children of a couple, or of one parent; `besides` if others have two known parents."""
     ties = tuple(
         tie.id
         for tie in tree.relationships
@@ -254,7 +254,7 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
 
 
 def open_points(case: FamilyCase, one: PersonId) -> str:
-    """What is left to be found of somebody who is dead, and what sources do not agree on."""
+    """What is still missing for a dead person, and what sources disagree on."""
     lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
     contested = [
         field_noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)
@@ -265,9 +265,9 @@ def open_points(case: FamilyCase, one: PersonId) -> str:
 
 
 def relation_to_seed(case: FamilyCase, one: PersonId) -> str:
-    """What somebody is to the first seed: 'grandfather of Charles Darwin'."""
+    """The kinship of a person to the first seed: 'grandfather of Charles Darwin'."""
     told = one_line(case.kinship.get(one, ""))
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
     if not told or not seed:
         return told
-    return f"{told} to {seed}" if told.startswith(NOT_RELATED) else f"{told} of {seed}"
+    return f"{told} to {seed}" if told == NOT_RELATED else f"{told} of {seed}"

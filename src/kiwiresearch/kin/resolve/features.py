@@ -14,7 +14,7 @@ from kiwiresearch.text.dates.ranges import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50
-"""A small tree knows too little about how common a name is: so many people of middling names are added."""
+"""A small tree says little about how common a name is, so that many people with average names are added."""
 TYPICAL_SHARE = 0.02
 RARITY_RANGE = (1.0, 7.5)
 
@@ -23,7 +23,7 @@ FAR_APART = -8.0
 SAME_DAY = 4.5
 SAME_MONTH = 3.8
 VAGUE = 12
-"""Years that overlap say less the wider they are: from so many on, next to nothing."""
+"""The wider two ranges of years, the less their overlap says; from this width on, next to nothing."""
 OTHER_ERA = -7.0
 
 ONE_LETTER_OFF = 0.94
@@ -32,7 +32,7 @@ RARE_COUNT = 2
 
 @dataclass(frozen=True, slots=True)
 class FeaturePoints:
-    """Log-odds with their reason; `share` tells how alike the two are, from 0 to 1."""
+    """Log-odds with their reason; `share` is the similarity from 0 to 1."""
 
     value: float
     share: float
@@ -177,7 +177,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
 def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:
     """Births and deaths; where a birth is missing, whether both can be of one time at all.
 
-    To write dates out takes longer than to compare them: `is_told` says whether anybody will read the reason.
+    Writing dates out takes longer than comparing them, so reasons that nobody reads are left out.
     """
     parts = [
         _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, with_reason=with_reason),
@@ -206,8 +206,8 @@ def _one_date(
         return None
     told = f"{what} {one.words()} and {other.words()}" if with_reason else ""
     gap = max(first[0] - second[1], second[0] - first[1], 0)
-    if gap == 0 and one.precision == other.precision == "day" and not one.qualifier and not other.qualifier:
-        if date_relation(one, other) in ("same", "calendar"):
+    if gap == 0 and _are_days(one, other):
+        if is_same_day(one, other):
             return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({told})")
         if one.first_day.month == other.first_day.month:
             return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
@@ -218,6 +218,15 @@ def _one_date(
         return FeaturePoints(value, probability(value), f"{what} at the same time ({told})")
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
     return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
+
+
+def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
+    """Whether two dates are the same day, perhaps by two calendars."""
+    return bool(one and other and _are_days(one, other) and date_relation(one, other) in ("same", "calendar"))
+
+
+def _are_days(one: DateRange, other: DateRange) -> bool:
+    return one.precision == other.precision == "day" and not one.qualifier and not other.qualifier
 
 
 def _era_points(one: Years, other: Years) -> FeaturePoints | None:

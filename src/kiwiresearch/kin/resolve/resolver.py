@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.resolve.features import date_points, probability
+from kiwiresearch.kin.resolve.features import date_points, is_same_day, probability
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.proposal import (
     DEFAULT_SETTINGS,
@@ -125,7 +125,7 @@ class PersonGroups:
         return len(heads) == 2 and any(heads & self._above(person) for person in pair)
 
     def _above(self, person: PersonId) -> set[PersonId]:
-        """The ancestors of a person as things stand, by their heads."""
+        """The heads of the groups of a person's ancestors."""
         found: set[PersonId] = set()
         waiting = [self.head(person)]
         while waiting:
@@ -138,7 +138,7 @@ class PersonGroups:
 
 
 def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
-    """Pairs that look alike and cannot be one: a reader will wonder, and is told why."""
+    """Pairs that look alike and cannot be one person, with the reasons, since a reader will wonder."""
     found = []
     shown: Counter[PersonId] = Counter()
     for pair, base in rounds.striking(STRIKING_SCORE):
@@ -155,12 +155,12 @@ def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, .
     speaking = [one for one in features if one.points >= MIN_SUPPORT]
     action: Action = "separate" if vetoes else action_for(score, len(speaking), rounds.settings)
     against = [*vetoes, *(one.reason for one in features if one.points < 0)]
-    if not vetoes and len(speaking) < rounds.settings.least_groups:
+    if not vetoes and len(speaking) < rounds.settings.min_groups:
         against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")
     if rounds.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
-        are_twins = "born on the same day" in features[1].reason
+        are_twins = is_same_day(*(rounds.profiles[one].birth for one in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]
     return MergeProposal(

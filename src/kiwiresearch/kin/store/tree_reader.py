@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, func, select
@@ -17,39 +18,40 @@ from kiwiresearch.kin.store.tables import (
     RELATIONSHIP,
     SOURCE_RECORD,
 )
-from kiwiresearch.kin.store.values import DISCOUNTED, date_from_json, rank_key
-from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+from kiwiresearch.kin.store.values import date_from_json, rank_key
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 Row = Mapping[str, Any]
-LONG_COLUMNS = ("canonical_text", "raw_extracted", "metadata")
-"""Long columns that a tree does not need."""
+EVIDENCE_COLUMNS = {
+    "source": "source_record_id",
+    "snippet": "citation_snippet",
+    "start": "span_start",
+    "end": "span_end",
+    "method": "extraction_method",
+    "reliability": "source_reliability",
+    "information": "information_type",
+    "rationale": "llm_rationale",
+}
+"""The columns of evidence whose names are not those of the fields of `Evidence`."""
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row]:
-    columns = [column for column in table.c if column.name not in LONG_COLUMNS]
-    return db.rows(select(*columns).where(*conditions).order_by(table.c.id))
+    return db.rows(select(table).where(*conditions).order_by(table.c.id))
 
 
 def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
+    """The evidence of each assertion."""
     found: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for row in _rows(db, EVIDENCE_CLAIM):
-        found[row["assertion_id"]].append(
-            Evidence(
-                row["id"],
-                row["source_record_id"],
-                row["citation_snippet"],
-                row["span_start"],
-                row["span_end"],
-                row["locator"],
-                row["extraction_method"],
-                row["source_reliability"],
-                row["information_type"],
-                row["directness"],
-                row["llm_rationale"].get("text", ""),
-            )
-        )
+    for row in db.rows(select(EVIDENCE_CLAIM.c.assertion_id, *_columns(EVIDENCE_CLAIM, Evidence, EVIDENCE_COLUMNS))):
+        rationale = row["rationale"].get("text", "")
+        found[row.pop("assertion_id")].append(Evidence(**{**row, "rationale": rationale}))
     return found
+
+
+def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
+    """The columns of a table, under the names of a dataclass's fields."""
+    return [table.c[names.get(one.name, one.name)].label(one.name) for one in fields(kind)]
 
 
 def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
@@ -57,11 +59,11 @@ def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=rank_key):
         alike[row["field_name"], row["value_key"]].append(row)
-    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCOUNTED}
+    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCARDED}
     found = []
     for (field, _), group in alike.items():
         lead = group[0]
-        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCOUNTED)
+        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCARDED)
         preferred.add(field)
         found.append(
             Fact(
@@ -108,22 +110,6 @@ def _ties(
     ]
 
 
-def _source(row: Row) -> Source:
-    return Source(
-        row["id"],
-        row["url"],
-        row["source_name"],
-        row["title"],
-        row["source_tier"],
-        row["accessed_at"],
-        row["content_hash"],
-        row["origin_group"],
-        row["form"],
-        row["official"],
-        row["user_contributed"],
-    )
-
-
 def _person(row: Row, *, is_dead: bool) -> Person:
     return Person(
         row["id"],
@@ -153,18 +139,19 @@ class TreeReader(StorePart):
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
             ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCOUNTED]
+            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCARDED]
             evidence = _evidence(self._db)
-            sources = {row["id"]: _source(row) for row in _rows(self._db, SOURCE_RECORD)}
+            columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
+            sources = {row["id"]: Source(**row) for row in self._db.rows(select(*columns).order_by(SOURCE_RECORD.c.id))}
         by_entity: defaultdict[str, list[Row]] = defaultdict(list)
         for row in assertions:
             by_entity[row["entity_id"]].append(row)
         facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
-        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCOUNTED}
+        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCARDED}
         told = _ties(ties, by_entity, evidence)
         return Tree(
             {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
-            tuple(tie for tie in told if everything or tie.status not in DISCOUNTED),
+            tuple(tie for tie in told if everything or tie.status not in DISCARDED),
             tuple(sorted(facts, key=lambda fact: fact.id)),
             sources,
         )
@@ -172,11 +159,11 @@ class TreeReader(StorePart):
     def nothing_rejected(self) -> bool:
         """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
         with self._db.reading():
-            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCOUNTED))) for at in (ASSERTION, RELATIONSHIP)]
+            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)
 
     def assertion_count(self) -> int:
-        """How many statements are kept, those rejected as well."""
+        """The number of statements, rejected ones included."""
         with self._db.reading():
             return int(self._db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
 
@@ -186,6 +173,6 @@ class TreeReader(StorePart):
             row = self._db.rows(select(PERSON).where(PERSON.c.id == root))[0]
             rows = ASSERTION
             deaths = select(rows.c.id).where(
-                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCOUNTED))
+                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCARDED))
             )
             return _person(row, is_dead=self._db.run(deaths.limit(1)).first() is not None)

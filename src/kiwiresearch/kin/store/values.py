@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.kin.tree import DISCARDED, PersonId
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
 
 
@@ -88,8 +88,6 @@ class CaseAuditRow:
     hash: str
 
 
-DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})
-"""Statements that are kept and no longer count."""
 STATUS_RANKS: Mapping[str, int] = {
     "verified": 0,
     "unverified": 1,
@@ -103,14 +101,14 @@ STATUS_RANKS: Mapping[str, int] = {
 
 def rank_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, float, str]:
     """The order of assertions: living ones, what was preferred, how well verified, how sure, and then the id."""
-    return row["status"] in DISCOUNTED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
+    return row["status"] in DISCARDED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
 
 
 def best_by_field(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The statement to be shown for each field."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in sorted(rows, key=rank_key):
-        if row["status"] not in DISCOUNTED:
+        if row["status"] not in DISCARDED:
             best.setdefault(row["field_name"], row)
     return best
 
@@ -139,7 +137,7 @@ def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] |
 
 
 def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
-    """The DateRange that was kept."""
+    """The stored date."""
     if row is None:
         return None
     return DateRange(
@@ -153,7 +151,7 @@ def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
 
 
 def date_bounds(row: dict[str, Any] | None) -> Bounds:
-    """The days that agree with a kept date: 'before 1850' has no first one, 'about' reaches further."""
+    """The days that agree with a stored date: 'before 1850' has no first one, 'about' reaches further."""
     when = date_from_json(row)
     if when is None:
         return Bounds(None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 
@@ -10,12 +11,14 @@ from starlette.responses import Response
 
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases import review
+from kiwiresearch.cases.record_types import NamedConflict, PersonName, PersonRecord
 from kiwiresearch.cases.review import set_living
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import extend
+from kiwiresearch.kin.conflict import RankedValue
 from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.tree import LivingStatus, Tree
+from kiwiresearch.kin.tree import FieldName, LivingStatus, Tree
 from kiwiresearch.web.bodies import MAX_NAME
-from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
+from kiwiresearch.web.desk.family_frame import FamilyPages, LinkedEvidence, LinkedFact, person_options
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 from kiwiresearch.web.guard.roles import allow
@@ -28,38 +31,38 @@ PersonQuery = Annotated[str, Query(max_length=100)]
 Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
-def add_people_pages(routes: APIRouter, desk: FamilyPages) -> None:
-    _add_lists(routes, desk)
-    _add_one(routes, desk)
+def add_people_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_lists(routes, pages)
+    _add_one(routes, pages)
 
 
-def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people")
     def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             ids = told.people_named(found, mode, q)
             rows = told.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
-        return desk.show(request, "family_people.html", case, "people", q=q, **values)
+        return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
     @routes.get("/family/{case}/relation")
     def relation(request: Request, case: CaseId, first: PersonQuery = "", second: PersonQuery = "") -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             tree, people = found.tree(mode), person_options(found, mode, second)
             pair = [visible_person(tree, one) for one in (first, second) if one]
             kin = told.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
         values = {"people": people, "kin": kin, "first": first, "second": second}
-        return desk.show(request, "family_relation.html", case, "people", **values)
+        return pages.show(request, "family_relation.html", case, "people", **values)
 
 
-def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
-        row = desk.families.person(request, case, person)
-        with desk.families.open_case(request, case, None) as (found, mode):
+        row = pages.families.person(request, case, person)
+        with pages.families.open_case(request, case, None) as (found, mode):
             events = told.timeline_records(found, mode, person)
             people = person_options(found, mode)
-        facts = [desk.fact_with_links(fact) for fact in row.facts]
+        facts = [pages.fact_with_links(fact) for fact in row.facts]
         values: dict[str, Any] = {
             "person": row,
             "groups": by_field(facts),
@@ -67,114 +70,143 @@ def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
             "events": events,
             "people": people,
         }
-        return desk.show(request, "family_person.html", case, "people", **values)
+        return pages.show(request, "family_person.html", case, "people", **values)
 
     @routes.post("/family/{case}/people/{person}/living")
     @allow("researcher", "case")
     def living(
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
-        desk.families.access.require_owner(request)
-        with desk.families.cases.changing(case) as found:
+        pages.families.access.require_owner(request)
+        with pages.families.cases.changing(case) as found:
             set_living(found, visible_person(found.store.tree(), person), status, why)
         return redirect(f"/family/{case}/people/{percent(person)}")
 
 
-def by_field(facts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Facts below their fields, what is held first."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def by_field(facts: list[LinkedFact]) -> list[tuple[FieldName, list[LinkedFact]]]:
+    """Facts grouped by field, preferred ones first."""
+    found: dict[FieldName, list[LinkedFact]] = {}
     for fact in facts:
-        found.setdefault(fact["field"], []).append(fact)
-    return [(field, sorted(some, key=lambda one: not one["preferred"])) for field, some in found.items()]
+        found.setdefault(fact.field, []).append(fact)
+    return [(field, sorted(some, key=lambda one: not one.preferred)) for field, some in found.items()]
 
 
-def side_by_side(conflict: dict[str, Any], facts: list[dict[str, Any]]) -> dict[str, Any]:
-    """A conflict whose values stand beside each other: each with its rank, the reason for it, and its quotes."""
-    ranks = {one["claim_index"]: one for one in conflict["evidence_ranking"]}
-    values = []
+@dataclass(frozen=True, slots=True)
+class ConflictSide:
+    """A competing value with its rank, the reason for it, and its quotes."""
+
+    value: str
+    confidence: float
+    source: str
+    rank: int
+    reason: str
+    quotes: tuple[LinkedEvidence, ...]
+    preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView(NamedConflict):
+    """A conflict whose values are shown side by side."""
+
+    values: tuple[ConflictSide, ...]
+
+
+def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictView:
+    """A conflict with its values in the order of their ranks, each with its quotes."""
+    ranks = {one.claim_index: one for one in conflict.evidence_ranking}
+    sides = []
     for index, (assertion, claim) in enumerate(
-        zip(conflict["competing_assertions"], conflict["competing_claims"], strict=True)
+        zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
-        value = assertion["value"]
-        said = [fact for fact in facts if fact["field"] == conflict["field"] and fact["value"] == value]
-        rank = ranks.get(index, {"rank": index + 1, "reason": ""})
-        quotes = [one for fact in said for one in fact["evidence"]]
-        preferred = conflict["recommended_value"] == value
-        values.append(assertion | claim | rank | {"quotes": quotes, "preferred": preferred})
-    return conflict | {"values": sorted(values, key=lambda one: int(one["rank"]))}
+        value, rank = assertion.value, ranks.get(index, RankedValue(index, index + 1, ""))
+        quotes = [one for fact in facts if (fact.field, fact.value) == (conflict.field, value) for one in fact.evidence]
+        is_preferred = conflict.recommended_value == value
+        side = ConflictSide(
+            value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), is_preferred
+        )
+        sides.append(side)
+    return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda one: one.rank)))
 
 
 OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
 YesNo = Annotated[str, Form(max_length=8)]
 
 
-def add_review_pages(routes: APIRouter, desk: FamilyPages) -> None:
-    _add_pages(routes, desk)
-    _add_decisions(routes, desk)
+def add_review_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_pages(routes, pages)
+    _add_decisions(routes, pages)
 
 
-def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/conflicts")
     def conflicts(request: Request, case: CaseId) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             rows = told.conflict_records(found, mode)
-            facts = {one["person"]: told.evidence_records(found, one["person"], None, mode) for one in rows}
-        shown = [side_by_side(one, [desk.fact_with_links(fact) for fact in facts[one["person"]]]) for one in rows]
-        return desk.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
+            facts = {one.person: told.evidence_records(found, one.person, None, mode) for one in rows}
+        shown = [side_by_side(one, [pages.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
+        return pages.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
     @routes.get("/family/{case}/merges")
     def merges(request: Request, case: CaseId) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             record = review.merges_record(found, tree, found.mask(mode))
-            waiting = [one | {"members": _compared_members(tree, one["members"])} for one in record["to_review"]]
+            waiting = [replace(one, members=_compared_members(tree, one.members)) for one in record.to_review]
             reasons = review.user_reasons(found) if mode == "owner" else {}
-            apart = [one | {"members": _compared_members(tree, one["members"])} for one in record["kept_apart"]]
-        values = {"waiting": waiting, "made": record["merges"], "apart": apart, "reasons": reasons}
-        return desk.show(request, "family_merges.html", case, "merges", **values)
+            apart = [replace(one, members=_compared_members(tree, one.members)) for one in record.kept_apart]
+        values = {"waiting": waiting, "made": record.merges, "apart": apart, "reasons": reasons}
+        return pages.show(request, "family_merges.html", case, "merges", **values)
 
 
-def _compared_members(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
-    """Each with what is known of them, so that they can be compared; of who is kept back, nothing is."""
-    known_of = [plain(told.person_record(tree, one["id"])) if one["id"] in tree.persons else {} for one in members]
-    lived = [lifespan(tree, one["id"]) if one["id"] in tree.persons else "" for one in members]
-    return [
-        {**one, "known": record, "lived": years} for one, record, years in zip(members, known_of, lived, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class ComparedMember(PersonName):
+    """A record that may be merged, with what is known of its person; of a withheld person that is nothing."""
+
+    known: PersonRecord | None
+    lived: str
 
 
-def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
+def _compared_members(tree: Tree, members: tuple[PersonName, ...]) -> tuple[ComparedMember, ...]:
+    return tuple(
+        extend(ComparedMember, one, known=told.person_record(tree, one.id), lived=lifespan(tree, one.id))
+        if one.id in tree.persons
+        else extend(ComparedMember, one, known=None, lived="")
+        for one in members
+    )
+
+
+def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.to_review, review.accept_merge, why)
+        return _decide(pages, request, case, merge, review.to_review, review.accept_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.to_review, review.reject_merge, why)
+        return _decide(pages, request, case, merge, review.to_review, review.reject_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")
     def take_back(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
+        return _decide(pages, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
 
     @routes.post("/family/{case}/merges/{merge}/undo")
     @allow("researcher", "case")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
-        desk.families.access.require_owner(request)
-        with desk.families.cases.changing(case) as found:
+        pages.families.access.require_owner(request)
+        with pages.families.cases.changing(case) as found:
             require_known(merge, [one.id for one in found.store.merges.all()])
             review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 
 
 def _decide(
-    desk: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
+    pages: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
 ) -> Response:
     """Decide upon two people of some pairs. Only the owner may."""
-    desk.families.access.require_owner(request)
-    with desk.families.cases.changing(case) as found:
+    pages.families.access.require_owner(request)
+    with pages.families.cases.changing(case) as found:
         require_known(merge, [one.id for one in among(found)])
         decide(found, merge, why.strip())
     return redirect(f"/family/{case}/merges")
