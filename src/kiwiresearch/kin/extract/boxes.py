@@ -259,7 +259,7 @@ def _relatives(
         yield _fact(
             page,
             row,
-            cast(FieldName, field),
+            field,
             name,
             max(end, person.span.end),
             BOX_CONFIDENCE if kind != "relative" else LOWER_BOX_CONFIDENCE,
