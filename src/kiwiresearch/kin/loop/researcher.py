@@ -103,7 +103,7 @@ class Researcher:
             reason = stop_reason(state)
             if reason:
                 return self._stop(reason, stop_sentence(reason, state), state)
-        item = next(filter(None, map(self._store.queues.take, QUEUE_ORDER)), None)
+        item = next((one for queue in QUEUE_ORDER if (one := self._store.queues.take(queue))), None)
         if item is None:
             # The rest has to wait for its time, which for now is the same as nothing.
             left = sum(self._store.queues.sizes().values())

@@ -69,10 +69,7 @@ class CaseSettings(CaseScope):
     def from_record(cls, record: Mapping[str, Any]) -> CaseSettings:
         """The settings as a case stores them, without those that a later version added."""
         known = {field.name for field in fields(cls)}
-        return cls(
-            **{
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in record.items()
-                if name in known
-            }
-        )
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in record.items() if name in known
+        }
+        return cls(**given)
