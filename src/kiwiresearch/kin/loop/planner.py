@@ -171,11 +171,7 @@ MAX_SUGGESTED = 3
 
 
 def planner_input(
-    store: CaseStore,
-    tree: Tree,
-    state: LoopState,
-    failed: Sequence[FailedSearch],
-    proposals: Sequence[MergeProposal],
+    store: CaseStore, tree: Tree, state: LoopState, failed: Sequence[FailedSearch], proposals: Sequence[MergeProposal]
 ) -> PlannerInput:
     """The case as a planner sees it."""
     found = [one for one in store.queries() if one.new_assertions]

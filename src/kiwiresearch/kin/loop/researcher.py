@@ -11,13 +11,7 @@ from kiwiresearch.kin.loop.crawler import Crawler, StepResult
 from kiwiresearch.kin.loop.decisions import decide
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
-from kiwiresearch.kin.loop.progress import (
-    CaseProgress,
-    LoopState,
-    attainable_confidence,
-    stop_reason,
-    stop_sentence,
-)
+from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
 from kiwiresearch.kin.loop.queries import TreePosition, age_term, imported_items, items_for_clue
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.revisits import (
