@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.loop.crawler import StepResult
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.researcher import Researcher
@@ -139,7 +140,7 @@ def located_in(book: OpenBook) -> AddressLookup:
 
 def a_case(folder: Path, **settings: object) -> CaseStore:
     known = {"seeds": ("Aldous Penhallow",), "generations": 2, **settings}
-    record = CaseSettings(**known).record()  # type: ignore[arg-type]
+    record = plain(CaseSettings(**known))  # type: ignore[arg-type]
     return CaseStore.create(folder / "case.sqlite", record, lambda: NOW)
 
 

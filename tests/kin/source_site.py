@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,10 @@ from urllib.parse import urlsplit
 
 from tests.http_servers import Handle, Request, answer, serving
 
+from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, user_agent
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import Clock, PluginMemory, TransientMemory
+from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
 from kiwiresearch.kin.sources.registry import read_plugin
 from kiwiresearch.kin.sources.transport import Transport
 
@@ -147,7 +149,7 @@ def gate_to(
         credentials=Credentials(keys),
     )
     line = Transport(user_agent(permit.contact), timeout_s=timeout_s, max_bytes=max_bytes)
-    return Gate(permit, memory or TransientMemory(), site.time.clock(), line=line)
+    return Gate(permit, memory or memory_in({}), site.time.clock(), line=line)
 
 
 def memorial(name: str, born: str = "12 May 1842", died: str = "1911") -> str:
@@ -155,4 +157,12 @@ def memorial(name: str, born: str = "12 May 1842", died: str = "1911") -> str:
         f"<html><body><h1 id='bio-name'>{name}</h1><p>Birth <time id='birthDateLabel'>{born}</time></p>"
         f"<p>Death <span id='deathDateLabel'>{died}</span></p>"
         "<p>Burial <b id='cemeteryNameLabel'>Tallow Hill</b></p></body></html>"
+    )
+
+
+def memory_in(rows: dict[str, str]) -> PluginMemory:
+    """A memory that writes JSON into these rows."""
+    return PluginMemory(
+        lambda key: json.loads(rows[key]) if key in rows else None,
+        lambda key, value: rows.__setitem__(key, canonical_json(value)),
     )

@@ -59,7 +59,7 @@ def test_the_rules_plan_by_priority_with_tier_0_first() -> None:
         ("fetch", "near"), ("fetch", "next"), ("fetch", "far"), ("revisit", "vain-1"), ("merge", "P3 P4"),
     ]  # fmt: skip
     assert found.query_expansions == (Expansion("P1", "Tom Lee Sr."),)
-    assert found.revisit_schedule == found.revisit_recommendations == GIVEN.revisits
+    assert found.revisit_recommendations == GIVEN.revisits
     assert (found.should_stop, found.stop_reason) == (False, None)
 
 
@@ -77,6 +77,7 @@ def test_a_plan_has_every_field_of_its_contract() -> None:
         "should_stop", "stop_reason",
     }  # fmt: skip
     assert set(row["next_actions"][0]) == {"action", "target", "priority", "query", "source_tier"}
+    assert row["revisit_schedule"] == row["revisit_recommendations"]
     assert set(row["revisit_schedule"][0]) >= {"source_id", "improved_query", "reason"}
 
 
@@ -120,7 +121,7 @@ def test_keys_and_addresses_of_its_own_are_not_taken() -> None:
     found, rules = plan_by_model(GIVEN, ScriptedModel(made_up)), plan_by_rules(GIVEN)
     assert found.next_actions == rules.next_actions
     assert found.query_expansions == rules.query_expansions
-    assert found.revisit_schedule == rules.revisit_schedule
+    assert found.revisit_recommendations == rules.revisit_recommendations
 
 
 def test_both_names_of_second_looks_are_read() -> None:
@@ -135,8 +136,8 @@ def test_both_names_of_second_looks_are_read() -> None:
             )
         ),
     )
-    assert [one.improved_query for one in found.revisit_schedule][:2] == ["Una Grey", "Una White"]
-    assert found.revisit_schedule[0].source_id == "wikipedia"
+    assert [one.improved_query for one in found.revisit_recommendations][:2] == ["Una Grey", "Una White"]
+    assert found.revisit_recommendations[0].source_id == "wikipedia"
     assert found.query_expansions[0] == Expansion("P1", "Thomas Lee")
 
 

@@ -15,7 +15,7 @@ from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.read import read_person
 from kiwiresearch.kin.firewall.attribution import is_stated
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.loop.case_model import CaseModel, VerifierInput, verify_by_model
+from kiwiresearch.kin.loop.case_model import CaseModel, verify_by_model
 from kiwiresearch.kin.loop.planner import CurrentState, PastSearch, Plan, PlannerInput, Revisit, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
 from kiwiresearch.kin.loop.settings import CaseSettings
@@ -132,7 +132,7 @@ def test_a_quote_from_a_sentence_that_holds_back_bears_nothing_out(told: str, ta
     fact = ExtractedFact("mother", "Wilhelmina Kent", Snippet(at, at + len(words), words), "prose", 0.4)
     result = {"field": "mother", "value": "Wilhelmina Kent", "status": "Verified", "confidence": 1.0}
     line = json.dumps({"verification_results": [{**result, "citation_snippet": words}]})
-    heard = verify_by_model(VerifierInput("zim://x", text, (fact,)), ScriptedModel(line), lambda _: True)
+    heard = verify_by_model("zim://x", text, (fact,), ScriptedModel(line), lambda _: True)
     assert bool(heard.confirmed) is taken
 
 

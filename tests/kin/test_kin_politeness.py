@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 from tests.http_servers import DRIPS, Handle, Request, answer, endless, nonsense
-from tests.kin.source_site import START, Site, a_site, at, gate_to, memorial, plugin_in
+from tests.kin.source_site import START, Site, a_site, at, gate_to, memorial, memory_in, plugin_in
 
 from kiwiresearch.errors import SourceError, SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, Secret
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import TransientMemory
 from kiwiresearch.kin.sources.site import SiteSource
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.kin.sources.transport import AllowedHosts
@@ -61,7 +60,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, connections: list[object]) -> None:
     """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
-    gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), TransientMemory(), site.time.clock())
+    gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), memory_in({}), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
     for act in (lambda: source.find(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
         with pytest.raises(SourceRefused) as told:
@@ -199,7 +198,7 @@ def test_pace_of_the_host_wins_where_it_is_slower(stones: Plugin, line: str) -> 
 
 def test_pace_is_kept_between_two_commands(stones: Plugin, site: Site) -> None:
     """A second process does not start with a new burst."""
-    memory = TransientMemory()
+    memory = memory_in({})
     plugin = at(stones, site.address)
     for number in range(4):
         gate_to(site, plugin, memory=memory).get(plugin, Asked(f"{site.address}/memorial/{number}"))
@@ -239,7 +238,7 @@ def test_retry_after_is_honoured(stones: Plugin, site: Site, told: str) -> None:
 def test_long_retry_after_is_remembered(stones: Plugin, site: Site) -> None:
     """A host that says 'in an hour' hears nothing more for an hour, from this case or the next command."""
     site.page("/memorial/1", "", 429, Retry_After="3600")
-    memory = TransientMemory()
+    memory = memory_in({})
     plugin = at(stones, site.address)
     for path in ("/memorial/1", "/memorial/2"):
         with pytest.raises(SourceResting):
@@ -262,7 +261,8 @@ def test_answers_are_kept_as_long_as_the_plugin_says(stones: Plugin, site: Site)
 
 def test_errors_and_secrets_are_not_kept(stones: Plugin, site: Site) -> None:
     """A page that failed is asked for again, and nothing that came with a key is remembered."""
-    memory = TransientMemory()
+    rows: dict[str, str] = {}
+    memory = memory_in(rows)
     plugin = at(stones, site.address)
     gate = gate_to(site, plugin, memory=memory)
     site.page("/memorial/9", "down", 500)
@@ -270,7 +270,7 @@ def test_errors_and_secrets_are_not_kept(stones: Plugin, site: Site) -> None:
     gate.get(plugin, Asked(f"{site.address}/memorial/9"))
     gate.get(plugin, Asked(f"{site.address}/memorial/1", secret_headers={"Authorization": "Bearer sesame"}))
     assert site.paths().count("/memorial/9") == 2
-    assert not any(key.startswith("page/") or "sesame" in value for key, value in memory._values.items())
+    assert not any(key.startswith("page/") or "sesame" in value for key, value in rows.items())
 
 
 @pytest.mark.parametrize(
@@ -413,9 +413,10 @@ def test_host_that_is_gone_is_told(stones: Plugin, site: Site) -> None:
 
 def test_what_is_remembered_may_be_nonsense(stones: Plugin, site: Site) -> None:
     """Rows of the memory that somebody spoiled are read as not there."""
-    memory = TransientMemory()
+    rows: dict[str, str] = {}
+    memory = memory_in(rows)
     plugin = at(stones, site.address)
     ask(gate_to(site, plugin, memory=memory), plugin)
-    for key in list(memory._values):
+    for key in list(rows):
         memory.set(key, {"at": "x", "content": "!", "text": 3} if key.startswith("p") else [1])
     assert b"Ada" in ask(gate_to(site, plugin, memory=memory), plugin)

@@ -10,6 +10,7 @@ import yaml
 from typer.testing import CliRunner
 
 from kiwiresearch.cli.app import app
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.firewall.violations import CODES, Violation
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseSettings
@@ -32,7 +33,7 @@ PAGE = (DOCS / "reference" / "kin.md").read_text(encoding="utf-8")
 
 def test_every_setting_of_a_case_has_its_row() -> None:
     """docs/reference/kin.md gives each setting of a case with its default and its bounds."""
-    for name, value in CaseSettings().record().items():
+    for name, value in plain(CaseSettings()).items():
         default = f"{value}" if isinstance(value, int) else ", ".join(f"`{one}`" for one in value)
         bounds = " – ".join(f"{bound:,}" for bound in BOUNDS.get(name, ()))
         cells = f"| `{name}` | {default} | {bounds} |"

@@ -14,14 +14,13 @@ import httpx2
 import pytest
 from tests.http_servers import Request, answer
 from tests.kin.source_gedcomx import RECORD
-from tests.kin.source_site import Site, a_site, at, gate_to
+from tests.kin.source_site import Site, a_site, at, gate_to, memory_in
 
 from kiwiresearch.cases.sources import OpenSources, Switches, open_case_sources, open_gate, set_plugin
 from kiwiresearch.errors import BadUsage, PageNotFound, SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.familysearch import FamilySearchSource, read_gedcomx
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import TransientMemory
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.sign_in import SignIn, SignInCallback
 from kiwiresearch.kin.sources.source import PersonQuery
@@ -136,16 +135,16 @@ def test_living_people_are_not_taken_over(site: Site) -> None:
 def test_token_is_nowhere_but_in_memory(site: Site) -> None:
     """Neither the key nor the token nor what they opened is remembered, shown or sent elsewhere."""
     plugin = plugin_at(site)
-    memory = TransientMemory()
-    gate = gate_to(site, plugin, key=KEY, memory=memory)
+    rows: dict[str, str] = {}
+    gate = gate_to(site, plugin, key=KEY, memory=memory_in(rows))
     sign_in = signed_in(plugin, gate)
     FamilySearchSource(plugin, gate, sign_in).fetch("AAAA-111")
-    kept = " ".join(f"{key} {value}" for key, value in memory._values.items())
+    kept = " ".join(f"{key} {value}" for key, value in rows.items())
     shown = f"{kept} {sign_in!r} {gate.permit!r} {sign_in.begin()!r}"
     assert TOKEN not in shown
     assert KEY not in kept
     assert "Osric" not in kept
-    assert not any(key.startswith("page/") for key in memory._values)
+    assert not any(key.startswith("page/") for key in rows)
 
 
 def test_sign_in_that_is_missing_or_over_is_told(site: Site) -> None:
@@ -254,7 +253,7 @@ def test_sign_in_that_nobody_answers_ends(site: Site) -> None:
     sign_in = SignIn(plugin, gate_to(site, plugin, key=KEY))
     for _ in range(2):
         with pytest.raises(SourceRefused, match="Nobody signed in"):
-            sign_in.run_locally(lambda _: None, patience_s=0.0)
+            sign_in.run_locally(lambda _: None, timeout_s=0.0)
 
 
 def test_port_that_is_taken_is_told(site: Site) -> None:

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.http_servers import Request, answer
-from tests.kin.source_site import SITE_PLUGIN, Site, a_site, at, gate_to, memorial, plugin_in
+from tests.kin.source_site import SITE_PLUGIN, Site, a_site, at, gate_to, memorial, memory_in, plugin_in
 
-from kiwiresearch.errors import BadUsage, SourceRefused, SourceUnreachable
+from kiwiresearch.errors import SourceRefused, SourceUnreachable
 from kiwiresearch.kin.sources.factory import open_sources
 from kiwiresearch.kin.sources.plugin import Plugin
-from kiwiresearch.kin.sources.politeness import StoredMemory, TransientMemory
 from kiwiresearch.kin.sources.registry import load_plugins
-from kiwiresearch.kin.sources.site import PluginHealth, SiteSource, read_saved
+from kiwiresearch.kin.sources.site import PluginHealth, SiteSource
 from kiwiresearch.kin.sources.site_page import SitePage
 from kiwiresearch.kin.sources.site_rules import PageReading, read_site_page, values_of
 from kiwiresearch.kin.sources.source import PersonQuery
@@ -197,7 +196,7 @@ def test_names_are_split_for_searching(name: str, given: str, family: str) -> No
 
 def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> None:
     """Three of ten pages without a required field, and the plugin stops before it stores nonsense."""
-    memory = TransientMemory()
+    memory = memory_in({})
     plugin = at(stones, site.address)
     for number in range(1, 20):
         good = number not in (3, 5, 8)
@@ -215,21 +214,19 @@ def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> 
         SiteSource(plugin, gate_to(site, plugin, memory=memory)).find(ADA)
 
 
-def test_quarantine_ends_with_other_rules_or_by_hand(stones: Plugin, tmp_path: Path) -> None:
-    """A plugin whose rules were mended starts anew; so does one that is released."""
-    health = PluginHealth(TransientMemory())
+def test_quarantine_ends_with_other_rules(stones: Plugin, tmp_path: Path) -> None:
+    """A plugin whose rules were changed starts afresh."""
+    health = PluginHealth(memory_in({}))
     for _ in range(3):
         health.note(stones, ["name"])
     assert health.quarantine(stones)
     mended = plugin_in(tmp_path, SITE_PLUGIN.replace("h1#bio-name", "h1#new-name"), "two.yaml")
     assert not health.quarantine(mended)
-    health.release(stones)
-    health.check(stones)
 
 
 def test_few_bad_pages_are_forgotten(stones: Plugin) -> None:
     """Two bad pages in ten, again and again, put nothing aside."""
-    health = PluginHealth(TransientMemory())
+    health = PluginHealth(memory_in({}))
     for number in range(60):
         health.note(stones, ["name"] if number % 10 in (0, 5) else [])
     assert not health.quarantine(stones)
@@ -241,18 +238,6 @@ def test_page_that_is_an_error_is_told(stones: Plugin, site: Site) -> None:
     source = SiteSource(plugin, gate_to(site, plugin))
     with pytest.raises(SourceUnreachable, match="404"):
         source.fetch("/memorial/404")
-
-
-def test_saved_page_is_read_without_the_network(tmp_path: Path) -> None:
-    """A page that the user saved is read by the same rules, whatever the terms of the site."""
-    file = tmp_path / "grave.html"
-    file.write_text(memorial("Ada Quill"))
-    fetched = read_saved(file, load_plugins().named("find_a_grave").plugin)
-    assert fetched.read is not None
-    assert fetched.read.name == "Ada Quill"
-    assert fetched.source.url == "file:grave.html"
-    with pytest.raises(BadUsage, match="cannot be read"):
-        read_saved(tmp_path / "missing.html", load_plugins().named("find_a_grave").plugin)
 
 
 def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
@@ -281,12 +266,3 @@ def test_case_opens_what_it_switched_on(site: Site) -> None:
     ]
     assert [source.id for source in open_sources(books, known, gate_to(site))] == ["wikipedia"]
     assert site.arrivals == []
-
-
-def test_memory_may_be_lent() -> None:
-    """Rows of somebody else serve as memory."""
-    rows: dict[str, object] = {}
-    memory = StoredMemory(rows.get, rows.__setitem__)
-    assert memory.get("a") is None
-    memory.set("a", {"b": 1})
-    assert memory.get("a") == {"b": 1}

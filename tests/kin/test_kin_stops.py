@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.kin.loop_family import PAGES, NotingSource, a_case, open_family, person_page, researcher, run, write_family
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.loop.progress import (
     STOP_CONDITIONS,
@@ -132,4 +133,4 @@ def test_settings_out_of_bounds_are_refused(settings: dict[str, int]) -> None:
 def test_settings_come_back_as_they_were_kept() -> None:
     """Settings of a case survive its record, and those of a later version are left out."""
     settings = CaseSettings(seeds=("A B",), budget=7, model_sees_living=True)
-    assert CaseSettings.from_record({**settings.record(), "later": 1}) == settings
+    assert CaseSettings.from_record({**plain(settings), "later": 1}) == settings

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, write_family
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.loop.case_model import VerifierInput, verify_by_model
+from kiwiresearch.kin.loop.case_model import verify_by_model
 from kiwiresearch.kin.loop.record_writer import store_record
 from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading, Snippet
@@ -67,9 +67,8 @@ def test_what_fails_is_kept_as_rejected_and_told_to_nobody(tmp_path: Path) -> No
 
 def test_a_verifier_is_given_source_text_values_and_quotes() -> None:
     """A model is asked with the address, the text, each value and the quote that is said to bear it out (R343)."""
-    given = VerifierInput(SOURCE.url, TEXT, (PERHAPS,))
     model = ScriptedModel('{"verification_results": []}')
-    verify_by_model(given, model, lambda _: True)
+    verify_by_model(SOURCE.url, TEXT, (PERHAPS,), model, lambda _: True)
     for words in (SOURCE.url, TEXT, "birth_place", "Hull", "of Hull"):
         assert words in model.asked[0].text
 

@@ -11,6 +11,7 @@ from tests.kin.loop_family import NOW, named, open_family, researcher, run, wait
 
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.imports import import_gedcom
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.store.case import CaseStore
@@ -80,7 +81,7 @@ def joined(tmp_path_factory: pytest.TempPathFactory, book: OpenBook) -> Iterator
     """A case begun with the file, after it ran to its end."""
     folder = tmp_path_factory.mktemp("joined")
     file = written(folder, "1 _ROOT @I2@\n")
-    with CaseStore.create(folder / "case.sqlite", CaseSettings(generations=2).record(), lambda: NOW) as store:
+    with CaseStore.create(folder / "case.sqlite", plain(CaseSettings(generations=2)), lambda: NOW) as store:
         import_gedcom(store, file)
         assert run(researcher(store, book))[-1].what == "stop"
         yield store, file
@@ -88,7 +89,7 @@ def joined(tmp_path_factory: pytest.TempPathFactory, book: OpenBook) -> Iterator
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[CaseStore]:
-    with CaseStore.create(tmp_path / "case.sqlite", CaseSettings(generations=2).record(), lambda: NOW) as one:
+    with CaseStore.create(tmp_path / "case.sqlite", plain(CaseSettings(generations=2)), lambda: NOW) as one:
         yield one
 
 
@@ -171,7 +172,7 @@ def test_the_same_file_again_asks_nothing_again(joined: tuple[CaseStore, Path], 
 def test_a_file_taken_into_a_case_keeps_its_seed(tmp_path: Path, ged: Callable[[str], Path], book: OpenBook) -> None:
     """Into a case that was begun with somebody by name, a file brings people and no other seed; they are resolved."""
     settings = CaseSettings(seeds=("Dorothea Vance",), generations=2)
-    with CaseStore.create(tmp_path / "named.sqlite", settings.record(), lambda: NOW) as store:
+    with CaseStore.create(tmp_path / "named.sqlite", plain(settings), lambda: NOW) as store:
         run(researcher(store, book))
         import_gedcom(store, ged(""), "Aldous")
         assert run(researcher(store, book))[-1].what == "stop"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from kiwiresearch.cases.exports import ExportForm, export_text
 from kiwiresearch.cases.places import CasePlace, case_place
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.kin.conflict import conflicts_of
 from kiwiresearch.kin.kinship import KinshipFinder
@@ -138,7 +139,7 @@ class Case:
     ) -> Self:
         """A case in which nothing was looked for yet."""
         place = case_place(where)
-        store = CaseStore.create(place.database, settings.record(), now)
+        store = CaseStore.create(place.database, plain(settings), now)
         return cls(place, store, finder, year or this_year(), plugins=plugins)
 
     @classmethod

@@ -152,7 +152,7 @@ def open_gate(
 ) -> Gate:
     """The way to all sources outside the books, with what the case remembers of them."""
     from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions
-    from kiwiresearch.kin.sources.politeness import Clock, StoredMemory
+    from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
 
     permit = Permissions(
         frozenset(switches.on),
@@ -161,7 +161,7 @@ def open_gate(
         contact=switches.contact,
         credentials=Credentials(environment),
     )
-    memory = StoredMemory(store.plugin_state, store.set_plugin_state)
+    memory = PluginMemory(store.plugin_state, store.set_plugin_state)
     # Politeness goes by the time of day; nothing that is kept of a person does.
     return Gate(permit, memory, clock or Clock(time.time))  # noqa: TID251
 
@@ -230,9 +230,9 @@ def _hosts(plugin: Plugin, switches: Switches) -> tuple[str, ...]:
 
 
 def _quarantine(known: KnownPlugin, store: CaseStore | None) -> str:
-    from kiwiresearch.kin.sources.politeness import StoredMemory
+    from kiwiresearch.kin.sources.politeness import PluginMemory
     from kiwiresearch.kin.sources.site import PluginHealth
 
     if store is None:
         return ""
-    return PluginHealth(StoredMemory(store.plugin_state, store.set_plugin_state)).quarantine(known.plugin)
+    return PluginHealth(PluginMemory(store.plugin_state, store.set_plugin_state)).quarantine(known.plugin)

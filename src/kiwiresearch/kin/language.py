@@ -1,4 +1,7 @@
-"""The words and patterns by which family research reads a language, from `data/eng.toml`."""
+"""The words and patterns by which family research reads a language, from `data/eng.toml`.
+
+Only English has a file. Its patterns assume English word order, so another language needs rules of its own as well.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ NON_PERSON_KINDS = ("surname", "fiction", "myth", "several", "animal", "work")
 
 @cache
 def language_data(language: str) -> Mapping[str, Any] | None:
-    """The file of a language (ISO 639-3); None where there is none."""
+    """The file of a language (ISO 639-3), if there is one."""
     file = DATA / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):
         return None
@@ -38,7 +41,7 @@ def language_data(language: str) -> Mapping[str, Any] | None:
 
 
 class Language:
-    """The patterns of a language by name (`ENGLISH.married.search(text)`), each compiled when it is first used."""
+    """The patterns of a language by name, `ENGLISH.married.search(text)`, each compiled on first use."""
 
     def __init__(self, language: str) -> None:
         self._language = language
@@ -70,8 +73,60 @@ class Language:
         return {name: frozenset(words) for name, words in self._data["words"].items()}
 
     @cached_property
+    def notes(self) -> Mapping[str, str]:
+        """The field that a note such as '(father)' after a name gives."""
+        return {word: field for field, words in self._data["notes"].items() for word in words.split("|")}
+
+    @cached_property
+    def qualifiers(self) -> tuple[tuple[Qualifier, Pattern], ...]:
+        return tuple((name, _word(text)) for name, text in self._data["qualifiers"].items())
+
+    @cached_property
+    def marriage(self) -> Mapping[str, Pattern]:
+        """The words before the dates of a marriage: `begun`, `ended`, `divorced`."""
+        return {name: _word(text) for name, text in self._data["marriage"].items()}
+
+    @cached_property
+    def nobody(self) -> frozenset[str]:
+        """Words with which no name begins."""
+        return frozenset(self._data["rejects"]["nobody"].split())
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """Capitalised words that are not names of people."""
+        return frozenset(fold(word) for word in self._data["rejects"]["places"].split() if "_" not in word)
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[str, Pattern], ...]:
+        """Kinds of pages that are not about a person, by their first sentence."""
+        return tuple((name, _any_case(self._data["people"][name])) for name in NON_PERSON_KINDS)
+
+    @cached_property
+    def group_title(self) -> Pattern:
+        return _any_case(self._data["people"]["group_title"])
+
+    @cached_property
+    def human(self) -> Pattern:
+        """A noun for what a person is or does."""
+        nouns = sorted(self._data["people"]["human"].replace("_", " ").split(), key=len, reverse=True)
+        return _any_case(rf"\b(?:{'|'.join(nouns)})s?\b")
+
+    @cached_property
+    def sections(self) -> Mapping[str, Pattern]:
+        return {name: _any_case(text) for name, text in self._data["sections"].items()}
+
+    @cached_property
+    def _labels(self) -> Mapping[str, str]:
+        return {**_by_word(self._data["labels"]), **_by_word(self._data["read_labels"])}
+
+    def label_kind(self, key: str) -> str:
+        """What an infobox row of this label gives: 'birth', 'spouse', …; empty if nothing about the family."""
+        label = fold(PLURAL.sub("", key))
+        return self._labels.get(label, "") or self._labels.get(label.removesuffix("s"), "")
+
+    @cached_property
     def kin_sex(self) -> Mapping[str, Sex]:
-        """The sex that a noun for a relative tells."""
+        """The sex that a noun for a relative implies."""
         return _by_word(self._data["kin_sex"])
 
     @cached_property
@@ -92,53 +147,9 @@ def _by_word(table: Mapping[str, Iterable[str]]) -> dict[str, Any]:
 ENGLISH = Language("eng")
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyWords:
-    """Labels, cues and rejects of one language."""
-
-    labels: dict[str, str]
-    """From a folded label to the kind of row it names."""
-    notes: dict[str, str]
-    """From '(father)' behind a name to the field."""
-    qualifiers: tuple[tuple[Qualifier, Pattern], ...]
-    begun: Pattern
-    ended: Pattern
-    divorced: Pattern
-    nobody: frozenset[str]
-    places: frozenset[str]
-    kinds: tuple[tuple[str, Pattern], ...]
-    """Kinds of pages that are about nobody."""
-    group_title: Pattern
-    human: Pattern
-    sections: dict[str, Pattern]
-
-
-@cache
-def family_words(language: str) -> FamilyWords | None:
-    """The words of a language; None where there are none, so that only figures can be read."""
-    data = language_data(language)
-    if data is None:
-        return None
-    people = data["people"]
-    human = "|".join(sorted(people["human"].replace("_", " ").split(), key=len, reverse=True))
-    return FamilyWords(
-        labels={**_by_word(data["labels"]), **_by_word(data["read_labels"])},
-        notes=_inverted(data["notes"]),
-        qualifiers=tuple((name, _word(text)) for name, text in data["qualifiers"].items()),
-        begun=_word(data["marriage"]["begun"]),
-        ended=_word(data["marriage"]["ended"]),
-        divorced=_word(data["marriage"]["divorced"]),
-        nobody=frozenset(data["rejects"]["nobody"].split()),
-        places=frozenset(fold(word) for word in data["rejects"]["places"].split() if "_" not in word),
-        kinds=tuple((name, regex.compile(people[name], regex.IGNORECASE)) for name in NON_PERSON_KINDS),
-        group_title=regex.compile(people["group_title"], regex.IGNORECASE),
-        human=regex.compile(rf"\b(?:{human})s?\b", regex.IGNORECASE),
-        sections={name: regex.compile(text, regex.IGNORECASE) for name, text in data["sections"].items()},
-    )
-
-
-def _inverted(table: dict[str, str]) -> dict[str, str]:
-    return {word: kind for kind, words in table.items() for word in words.split("|")}
+def has_family_words(language: str) -> bool:
+    """Whether pages in a language can be read; without words only dates could be."""
+    return language_data(language) is not None
 
 
 def _word(text: str) -> Pattern:
@@ -146,15 +157,14 @@ def _word(text: str) -> Pattern:
     return compiled
 
 
-def label_kind(key: str, words: FamilyWords) -> str:
-    """What a row of this label tells: 'birth', 'spouse', …; empty if nothing about the family."""
-    plain = fold(PLURAL.sub("", key))
-    return words.labels.get(plain, "") or words.labels.get(plain.removesuffix("s"), "")
+def _any_case(text: str) -> Pattern:
+    compiled: Pattern = regex.compile(text, regex.IGNORECASE)
+    return compiled
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyCue:
-    """A word that was found, and what it stands for: `text[start:end]`."""
+    """A word that was found, `text[start:end]`, and the kind it belongs to."""
 
     kind: str
     start: int
@@ -167,7 +177,7 @@ class FamilyCue:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Phrases by what they stand for, found all at once; of two at one place the longer wins."""
+    """Phrases by kind, all found in one pass; the longest wins."""
 
     pattern: re.Pattern[str]
     kinds: Mapping[str, str]
@@ -191,18 +201,18 @@ class CueTable:
     words: Mapping[str, frozenset[str]]
 
     def label_kinds(self, label: str) -> frozenset[str]:
-        """What a row of this label tells; nothing if the label is not known."""
+        """What a row of this label gives; empty if the label is unknown."""
         plain = " ".join(ENGLISH.label_tail.sub("", label).split()).lower()
         return self.labels.get(plain, frozenset())
 
 
 @cache
 def cue_table(language: str = "eng") -> CueTable:
-    """The table of a language; English serves for those that have none."""
-    whole = language_data(language) or language_data("eng") or {}
-    data = whole["check"]
+    """The table of a language; English for those that have none."""
+    file = language_data(language) or language_data("eng") or {}
+    data = file["check"]
     labels: dict[str, set[str]] = {}
-    for table in (whole["labels"], data["labels"]):
+    for table in (file["labels"], data["labels"]):
         for kind, phrases in table.items():
             for phrase in phrases:
                 labels.setdefault(phrase, set()).add(kind)

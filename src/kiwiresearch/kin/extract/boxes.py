@@ -9,7 +9,7 @@ from typing import Any, cast
 from kiwiresearch.kin.extract.life_dates import DOUBT, date_in, link_target
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Qualifier
@@ -32,10 +32,10 @@ class NamedPerson:
 CONTINUES = regex.compile(r"\s*(?:\((?!\w{1,2}\))|\p{Ll}|[–-])")
 
 
-def people_in(text: str, span: Span, words: FamilyWords, *, plural: bool = True) -> Iterator[NamedPerson]:
+def people_in(text: str, span: Span, *, plural: bool = True) -> Iterator[NamedPerson]:
     """The people named in a value, in order; empty for a number or 'none'."""
     for line in _lines(text, span):
-        yield from _people_of_line(text, line, words, plural=plural)
+        yield from _people_of_line(text, line, plural=plural)
 
 
 def _lines(text: str, span: Span) -> list[Span]:
@@ -54,11 +54,11 @@ def _lines(text: str, span: Span) -> list[Span]:
     return lines
 
 
-def _people_of_line(text: str, line: Span, words: FamilyWords, *, plural: bool) -> Iterator[NamedPerson]:
+def _people_of_line(text: str, line: Span, *, plural: bool) -> Iterator[NamedPerson]:
     start = _name_start(text, line.start, line.end)
     opened: list[tuple[Span, int]] = []
     while start < line.end:
-        found = _name(text, start, line.end, words)
+        found = _name(text, start, line.end)
         if not found:
             break
         opened.append((found, start))
@@ -83,9 +83,9 @@ def _name_start(text: str, start: int, end: int) -> int:
     return status.end() if status else start
 
 
-def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+def _name(text: str, start: int, end: int) -> Span | None:
     """The name at `start`; if its last line is only a rank, or breaks it, the name without that line."""
-    found = name_at(text, start, end, words)
+    found = name_at(text, start, end)
     if found and not (
         text[found.end : found.end + 1] == "\n" and ENGLISH.rank_end.search(text[found.start : found.end])
     ):
@@ -94,22 +94,22 @@ def _name(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     if line < 0:
         return None
     comma = text.rfind(",", start, line)
-    return name_at(text, start, comma if comma > 0 else line, words)
+    return name_at(text, start, comma if comma > 0 else line)
 
 
 NOTE = regex.compile(r"(?:\s*\((?:[^()]|\([^()]*\))*\)|,\s+(?=\p{Ll})[^;,\n]*)*+")
 """The brackets and lower-case words after a name."""
 
 
-def field_of_note(note: str, words: FamilyWords) -> str:
+def field_of_note(note: str) -> str:
     """The field that a note after a name gives: '(father)', ', son'."""
     inner = fold(regex.sub(r"[(),;:]", " ", note))
-    return words.notes.get(inner, "") or words.notes.get(" ".join(inner.split()[:1]), "")
+    return ENGLISH.notes.get(inner, "") or ENGLISH.notes.get(" ".join(inner.split()[:1]), "")
 
 
-def qualifier_in(note: str, words: FamilyWords) -> Qualifier:
+def qualifier_in(note: str) -> Qualifier:
     """The qualifier that a note gives: 'adoptive', 'half', …"""
-    return next((name for name, pattern in words.qualifiers if pattern.search(note)), "")
+    return next((name for name, pattern in ENGLISH.qualifiers if pattern.search(note)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +121,20 @@ class MarriageDates:
     divorced: bool = False
 
 
-def marriage_dates_in(note: str, words: FamilyWords, language: str) -> MarriageDates:
+def marriage_dates_in(note: str, language: str) -> MarriageDates:
     """'(m. 1951; div. 1952)', '(married 1940, divorced 1948)'; dates without such a word may be a lifespan."""
     begun = ended = None
     divorced = False
     for part in regex.split(r"[;,]|\n", note.replace("(", ";").replace(")", ";")):
         plain = part.strip()
-        start, stop = words.begun.match(plain), words.ended.match(plain)
+        start, stop = ENGLISH.marriage["begun"].match(plain), ENGLISH.marriage["ended"].match(plain)
         if start and not begun:
             left, dash, right = regex.sub(r"\s*[–—-]\s*", "\x00", plain[start.end() :]).partition("\x00")
             begun = date_in(left, language)
             ended = ended or (date_in(right, language) if dash else None)
         elif stop and begun and not ended:
             ended = date_in(plain[stop.end() :], language)
-            divorced = divorced or bool(words.divorced.match(plain))
+            divorced = divorced or bool(ENGLISH.marriage["divorced"].match(plain))
     return MarriageDates(begun, ended, divorced)
 
 
@@ -147,28 +147,28 @@ EVENTS: dict[str, tuple[FieldName, FieldName]] = {
 PLACE = regex.compile(r"\p{Lu}[^\n()\[\];]{1,90}")
 
 
-def box_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+def box_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     """What the boxes about the subject say; a box about something else, such as a war, has none of these rows."""
-    for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page, words)):
+    for rows in (*(box.rows for box in page.infoboxes), *_plain_boxes(page)):
         for row in rows:
-            kind = label_kind(row.key, words)
+            kind = ENGLISH.label_kind(row.key)
             if kind in EVENTS:
                 yield from _event(page, row, EVENTS[kind])
             elif kind in ("birth_place", "death_place"):
                 yield from _place(page, row, cast(FieldName, kind), Span(row.start, row.end))
             elif kind in RELATION_FIELDS or kind == "relative":
-                yield from _relatives(page, row, kind, subject, words)
+                yield from _relatives(page, row, kind, subject)
             elif kind in ("occupation", "title"):
                 yield from _plain(page, row, cast(FieldName, kind))
             elif kind == "full_name":
                 yield from _full_name(page, row)
 
 
-def _plain_boxes(page: PageDoc, words: FamilyWords) -> Iterator[tuple[InfoboxRow, ...]]:
+def _plain_boxes(page: PageDoc) -> Iterator[tuple[InfoboxRow, ...]]:
     """Tables of the lead that serve as boxes: labels with a colon, a birth or a death among them."""
     for table in page.tables:
         labelled = [row for row in table.rows if len(row) == 2 and page.text[row[0].start : row[0].end].endswith(":")]
-        kinds = {label_kind(page.text[key.start : key.end], words) for key, _ in labelled}
+        kinds = {ENGLISH.label_kind(page.text[key.start : key.end]) for key, _ in labelled}
         if table.section == 0 and kinds & EVENTS.keys():
             yield tuple(_box_row(page, *row) for row in labelled)
 
@@ -240,26 +240,24 @@ def _place(page: PageDoc, row: InfoboxRow, field: FieldName, span: Span) -> Iter
         return
 
 
-def _relatives(
-    page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject, words: FamilyWords
-) -> Iterator[ExtractedFact]:
+def _relatives(page: PageDoc, row: InfoboxRow, kind: str, subject: PageSubject) -> Iterator[ExtractedFact]:
     plural = bool(ENGLISH.plural_label.search(row.key))
-    for person in people_in(page.text, Span(row.start, row.end), words, plural=plural):
+    for person in people_in(page.text, Span(row.start, row.end), plural=plural):
         name = page.text[person.span.start : person.span.end]
-        noted = field_of_note(person.note, words)
+        noted = field_of_note(person.note)
         field = noted if kind == "relative" or (kind == "parent" and noted in ("father", "mother")) else kind
         if field not in RELATION_FIELDS:
             continue
         if same_name(name, subject.name) and name.split()[0] == subject.name.split()[0] and field == "spouse":
             continue
-        union = marriage_dates_in(person.note, words, page.language)
-        qualifier: Qualifier = qualifier_in(person.note, words) or ("divorced" if union.divorced else "")
+        union = marriage_dates_in(person.note, page.language)
+        qualifier: Qualifier = qualifier_in(person.note) or ("divorced" if union.divorced else "")
         end = person.line_end if (union.begun or qualifier) else person.span.end
         end = person.span.start + len(page.text[person.span.start : end].rstrip(" ,;\n"))
         yield _fact(
             page,
             row,
-            cast(FieldName, field),
+            field,
             name,
             max(end, person.span.end),
             BOX_CONFIDENCE if kind != "relative" else LOWER_BOX_CONFIDENCE,

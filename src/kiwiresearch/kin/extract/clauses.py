@@ -21,7 +21,7 @@ from kiwiresearch.kin.extract.pronouns import (
     refers_to_subject,
 )
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan, sentences_of
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -52,7 +52,7 @@ class Clause:
     """Where the sentence before begins, if it says that the subject met someone."""
 
 
-def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[Clause]:
+def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     """The sentences of the article in order, with the meaning of their pronouns."""
     capitals = capitalised_words(page, subject)
     state: Referent = "subject"
@@ -78,7 +78,7 @@ def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Itera
             if sentence.kind == "item" and not ENGLISH.with_kin.match(page.text, sentence.start, sentence.end):
                 state = "other"
         text = page.text[sentence.start : sentence.end]
-        start = sentence_referent(text, state, subject, capitals, words)
+        start = sentence_referent(text, state, subject, capitals)
         if start == "other" and count < EARLY_SENTENCES and _is_of_birth(text, subject):
             start = "subject"
         if start == "other" and state == "subject" and ENGLISH.is_his_kin.match(text):
@@ -88,7 +88,7 @@ def clauses_of(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Itera
         relative_text += text if start == "relative" else ""
         if wed and state != "other" and sentence.kind == "paragraph" and ENGLISH.the_couple.search(text):
             couple = True
-        clause = _clause(page, sentence, start, subject, capitals, words, couple=couple, early=count < 2, met=met)
+        clause = _clause(page, sentence, start, subject, capitals, couple=couple, early=count < 2, met=met)
         count += 1
         yield clause
         aside = start == "other" and state == "subject" and names_only_other_sex(text, subject, capitals)
@@ -185,7 +185,6 @@ def _clause(
     start: Referent,
     subject: PageSubject,
     capitals: CapitalisedWords,
-    words: FamilyWords,
     *,
     couple: bool,
     early: bool,
@@ -211,7 +210,7 @@ def _clause(
         pronouns = regex.compile(rf"\b(?:{subject.pronoun}|{subject.possessive})\b", regex.IGNORECASE)
         for found in pronouns.finditer(text, sentence.start, sentence.end):
             named = anchors + owners
-            if refers_to_subject(text, sentence, found.start(), start, subject, named, capitals, words) or _is_parallel(
+            if refers_to_subject(text, sentence, found.start(), start, subject, named, capitals) or _is_parallel(
                 text, sentence, found.start(), found.end(), owners
             ):
                 (anchors if found[0].lower() == subject.pronoun else owners).append(Span(*found.span()))

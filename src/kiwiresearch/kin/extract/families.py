@@ -9,7 +9,7 @@ from kiwiresearch.kin.extract.boxes import qualifier_in
 from kiwiresearch.kin.extract.life_dates import dates_after_name, dates_in_row, link_target, snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, name_at
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
@@ -33,11 +33,11 @@ class _Ancestor:
         )
 
 
-def ancestor_facts(page: PageDoc, words: FamilyWords) -> Iterator[ExtractedFact]:
+def ancestor_facts(page: PageDoc) -> Iterator[ExtractedFact]:
     """The father and mother of the page's person, each with the ancestors that a table names."""
     parents: dict[AncestorLine, _Ancestor] = {}
     for table in page.tables:
-        for one in _named(page, table, words):
+        for one in _named(page, table):
             if one.line in parents:
                 continue
             below = parents.get(one.line[:-1])
@@ -48,11 +48,11 @@ def ancestor_facts(page: PageDoc, words: FamilyWords) -> Iterator[ExtractedFact]
     yield from (one.with_ancestors() for line, one in parents.items() if len(line) == 1)
 
 
-def _named(page: PageDoc, table: Table, words: FamilyWords) -> Iterator[_Ancestor]:
+def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
     heading = page.sections[table.section].heading if table.section < len(page.sections) else ""
     for cell in (cell for row in table.rows for cell in row):
         found = parse_ancestor_label(page.text[cell.start : cell.end])
-        name = name_at(page.text, cell.start + found.end, cell.end, words) if found else None
+        name = name_at(page.text, cell.start + found.end, cell.end) if found else None
         if found is None or name is None:
             continue
         fact = ExtractedFact(
@@ -73,32 +73,32 @@ LIST_CONFIDENCE = 0.75
 SHORT = 70
 
 
-def family_facts(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     """The children that the page lists, and the parents that a table of ancestors names."""
-    yield from ancestor_facts(page, words)
-    yield from _without_sibling_lists(page, subject, _introduced(page, subject, words))
+    yield from ancestor_facts(page)
+    yield from _without_sibling_lists(page, subject, _introduced(page, subject))
     above: Section | None = None
     for number, section in enumerate(page.sections):
         if above and section.level <= above.level:
             above = None
         if above and ENGLISH.by_parent.fullmatch(section.heading):
             blocks = [block for block in page.blocks if section.start <= block.start < section.end]
-            said = qualifier_in(above.heading, words)
-            yield from _items(page, blocks, section.heading, said, words, direct=True, by_parent=True)
+            said = qualifier_in(above.heading)
+            yield from _items(page, blocks, section.heading, said, direct=True, by_parent=True)
             continue
-        if words.sections["none_of"].search(section.heading):
+        if ENGLISH.sections["none_of"].search(section.heading):
             continue
-        direct = bool(words.sections["children"].fullmatch(section.heading))
-        familial = direct or bool(words.sections["family"].fullmatch(section.heading))
+        direct = bool(ENGLISH.sections["children"].fullmatch(section.heading))
+        familial = direct or bool(ENGLISH.sections["family"].fullmatch(section.heading))
         if not section.heading or not familial:
             continue
         above = section if direct and not above else above
         blocks = [block for block in page.blocks if section.start <= block.start < section.end]
-        heading_says = qualifier_in(section.heading, words)
-        yield from _items(page, blocks, section.heading, heading_says, words, direct=direct)
+        heading_says = qualifier_in(section.heading)
+        yield from _items(page, blocks, section.heading, heading_says, direct=direct)
         for table in page.tables:
             if table.section == number:
-                yield from _table(page, table, section.heading, heading_says, subject, words, direct=direct)
+                yield from _table(page, table, section.heading, heading_says, subject, direct=direct)
 
 
 def _without_sibling_lists(
@@ -111,7 +111,7 @@ def _without_sibling_lists(
     yield from (child for child in children if child.locator not in foreign)
 
 
-def _introduced(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iterator[ExtractedFact]:
+def _introduced(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:
     """'They had three sons:' and the items below it, in any section."""
     reading = False
     said: Qualifier = ""
@@ -127,12 +127,12 @@ def _introduced(page: PageDoc, subject: PageSubject, words: FamilyWords) -> Iter
                 ENGLISH.couple_words.match(last) or subject.mention.search(last) or ENGLISH.possessive_opens.match(last)
             )
             reading = bool(counted and about and len(last) < SHORT * 2 and not ENGLISH.of_others.search(last))
-            said = _shared_qualifier(last, words)
+            said = _shared_qualifier(last)
         elif block.kind == "item" and ENGLISH.heads_others.fullmatch(text):
             reading = False
-        elif block.kind == "item" and reading and not words.sections["children"].fullmatch(heading):
+        elif block.kind == "item" and reading and not ENGLISH.sections["children"].fullmatch(heading):
             because = "an item below a sentence about the children"
-            yield from _child(page, Span(block.start, block.end), heading, said, words, LIST_CONFIDENCE, because)
+            yield from _child(page, Span(block.start, block.end), heading, said, LIST_CONFIDENCE, because)
         elif block.kind not in ("item", "caption"):
             reading = False
 
@@ -142,24 +142,17 @@ def _last_of(text: str) -> str:
     return str(regex.split(r"(?<=[.!?])\s+(?=\p{Lu})", text.strip())[-1])
 
 
-def _shared_qualifier(sentence: str, words: FamilyWords) -> Qualifier:
+def _shared_qualifier(sentence: str) -> Qualifier:
     """What a sentence says about all the children it introduces: 'several illegitimate children'."""
     last = _last_of(sentence)
     if ENGLISH.may_have.search(last):
         return "disputed"
     found = ENGLISH.qualified_children.search(last)
-    return qualifier_in(found[0], words) if found else ""
+    return qualifier_in(found[0]) if found else ""
 
 
 def _items(
-    page: PageDoc,
-    blocks: list[Block],
-    heading: str,
-    said: Qualifier,
-    words: FamilyWords,
-    *,
-    direct: bool,
-    by_parent: bool = False,
+    page: PageDoc, blocks: list[Block], heading: str, said: Qualifier, *, direct: bool, by_parent: bool = False
 ) -> Iterator[ExtractedFact]:
     """Items that begin with a name, if the sentence above them is about children."""
     reading = direct
@@ -168,9 +161,9 @@ def _items(
         text = page.text[block.start : block.end]
         if block.kind == "paragraph" and not by_parent:
             tail = text[-160:]
-            asks = bool(words.sections["lead_in"].search(tail)) and bool(ENGLISH.lead_in_end.search(tail))
+            asks = bool(ENGLISH.sections["lead_in"].search(tail)) and bool(ENGLISH.lead_in_end.search(tail))
             reading = not ENGLISH.of_others.search(_last_of(tail)) and (asks or (direct and len(text) < SHORT * 3))
-            qualifier = _shared_qualifier(tail, words) or said
+            qualifier = _shared_qualifier(tail) or said
             continue
         if block.kind != "item":
             continue
@@ -180,11 +173,11 @@ def _items(
             reading = True
         elif reading:
             because = "an item of a list of children"
-            yield from _child(page, Span(block.start, block.end), heading, qualifier, words, LIST_CONFIDENCE, because)
+            yield from _child(page, Span(block.start, block.end), heading, qualifier, LIST_CONFIDENCE, because)
 
 
 def _child(
-    page: PageDoc, span: Span, heading: str, said: Qualifier, words: FamilyWords, sure: float, because: str
+    page: PageDoc, span: Span, heading: str, said: Qualifier, sure: float, because: str
 ) -> Iterator[ExtractedFact]:
     number = ENGLISH.numbered.match(page.text, span.start, span.end)
     if number and regex.search(r"\d\s*[–-]\s*$", number[0]):
@@ -192,7 +185,7 @@ def _child(
     start = number.end() if number else span.start
     styled = ENGLISH.royal_style.match(page.text, start, span.end)
     start = styled.end() if styled else start
-    found = name_at(page.text, start, span.end, words)
+    found = name_at(page.text, start, span.end)
     if not found or not ENGLISH.after_name.match(page.text, found.end, span.end):
         return
     if page.text[found.end : span.end].strip() == ":":
@@ -202,7 +195,7 @@ def _child(
     behind = page.text[found.end : line if line > 0 else stop]
     dates = regex.match(r"\s*\([^()]{0,80}\)", behind)
     end = found.end + dates.end() if dates else found.end
-    qualifier = said or qualifier_in(behind[:80], words) or qualifier_in("".join(NOTED.findall(behind)), words)
+    qualifier = said or qualifier_in(behind[:80]) or qualifier_in("".join(NOTED.findall(behind)))
     if qualifier and qualifier != said:
         end = found.end + len(behind.rstrip())
     yield ExtractedFact(
@@ -223,14 +216,7 @@ NOTED = regex.compile(r"\[[^\]]*\]?")
 
 
 def _table(
-    page: PageDoc,
-    table: Table,
-    heading: str,
-    said: Qualifier,
-    subject: PageSubject,
-    words: FamilyWords,
-    *,
-    direct: bool,
+    page: PageDoc, table: Table, heading: str, said: Qualifier, subject: PageSubject, *, direct: bool
 ) -> Iterator[ExtractedFact]:
     rows = [row for row in table.rows if row]
     if not rows:
@@ -241,7 +227,7 @@ def _table(
         rows = rows[1:]
         top = " ".join(page.text[cell.start : cell.end] for cell in rows[0])
     titled = bool(ENGLISH.children_word.search(table.caption or top)) and len(rows[0]) == 1
-    headed = bool(words.sections["names_header"].fullmatch(first)) and len(rows[0]) > 1
+    headed = bool(ENGLISH.sections["names_header"].fullmatch(first)) and len(rows[0]) > 1
     if not (direct and headed) and not (titled and subject.mention.search(top)):
         return
     if ENGLISH.of_others.search(top):
@@ -250,5 +236,5 @@ def _table(
     for row in rows[1:]:
         if headed and len(row) < 2:
             continue
-        for child in _child(page, Span(row[0].start, row[0].end), heading, said, words, TABLE_CONFIDENCE, because):
+        for child in _child(page, Span(row[0].start, row[0].end), heading, said, TABLE_CONFIDENCE, because):
             yield replace(child, relative_facts=child.relative_facts or tuple(dates_in_row(page, rows[0], row)))

@@ -10,7 +10,7 @@ from kiwiresearch.kin.extract.life_dates import snippet_at
 from kiwiresearch.kin.extract.name_lists import Span, is_name, name_after
 from kiwiresearch.kin.extract.relations import Relation, Rule, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page.doc import PageDoc
@@ -18,13 +18,13 @@ from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
 
-def read_marriages(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_marriages(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """The people whom a sentence says the subject married."""
     for rule in MARRIAGE_RULES:
-        yield from rule(text, clause, subject, words)
+        yield from rule(text, clause, subject)
 
 
-def _took(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _took(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'He married A', 'Carter left Aue and married A'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
         between = words_since_subject(text, clause, found.start())
@@ -35,16 +35,16 @@ def _took(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iter
         passive = ENGLISH.passive_before.search(text[clause.start : found.start()])
         there = ENGLISH.married_there.match(text, found.end(), clause.end) if passive else None
         behind = there or ENGLISH.after_marry.match(text, found.end(), clause.end)
-        name = name_after(text, behind.end() if behind else found.end(), clause.end, words, described=True)
+        name = name_after(text, behind.end() if behind else found.end(), clause.end, described=True)
         if name:
             yield Relation("spouse", name.span, Span(between[0].start, name.span.end), Rule.MARRIED)
 
 
-def _by_marrying(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _by_marrying(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'He settled by marrying A', 'After marrying A, Carter left'."""
     for found in ENGLISH.by_marrying.finditer(text, clause.start, clause.end):
         between = words_since_subject(text, clause, found.start())
-        name = name_after(text, found.end(), clause.end, words, described=True)
+        name = name_after(text, found.end(), clause.end, described=True)
         if not name:
             continue
         if between and not ENGLISH.cap.search(between[1]) and not ENGLISH.others_tell.search(between[1]):
@@ -55,13 +55,13 @@ def _by_marrying(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
             yield Relation("spouse", name.span, Span(clause.start, after.end), Rule.MARRYING)
 
 
-def _marriage_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _marriage_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'his marriage to A'."""
     for found in ENGLISH.marriage_to.finditer(text, clause.start, clause.end):
         owners = [owner for owner in clause.owners if owner.end <= found.start()]
         if not owners or not ENGLISH.before_marriage_to.fullmatch(text[owners[-1].end : found.start()]):
             continue
-        name = name_after(text, found.end(), clause.end, words, described=True)
+        name = name_after(text, found.end(), clause.end, described=True)
         if name:
             yield Relation("spouse", name.span, Span(owners[-1].start, name.span.end), Rule.MARRIAGE_TO)
 
@@ -80,7 +80,7 @@ class NameAfterSubject:
     behind: str = ""
     """Must follow the name; the quote ends with it."""
 
-    def __call__(self, text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+    def __call__(self, text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
         for anchor in clause.anchors:
             link = ENGLISH[self.link].match(text, anchor.end, clause.end)
             led = ENGLISH[self.before].search(text, clause.start, anchor.start) if link and self.before else None
@@ -89,44 +89,44 @@ class NameAfterSubject:
             start = led.start() if led else anchor.start
             if self.unless and ENGLISH[self.unless].search(text, clause.start, start):
                 continue
-            name = name_after(text, link.end(), clause.end, words, described=self.described)
+            name = name_after(text, link.end(), clause.end, described=self.described)
             wed = ENGLISH[self.behind].match(text, name.span.end, clause.end) if name and self.behind else None
             if name and (wed or not self.behind):
                 yield Relation("spouse", name.span, Span(start, wed.end() if wed else name.span.end), self.rule)
 
 
-def _wife_of(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _wife_of(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'A was sent for and became the wife of Carter'."""
     for anchor in clause.anchors:
         became = ENGLISH.wife_of.search(text, clause.start, anchor.start)
-        first = name_after(text, clause.start, clause.end, words) if became else None
+        first = name_after(text, clause.start, clause.end) if became else None
         if became and first and not ENGLISH.cap.search(text[first.span.end : became.start()]):
             yield Relation("spouse", first.span, Span(clause.start, anchor.end), Rule.WIFE_OF)
 
 
-def _whom(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _whom(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'A, whom he married'."""
     for found in ENGLISH.whom.finditer(text, clause.start, clause.end):
         if clause.referent != "subject" or not subject.pronoun or subject.pronoun not in found[0] or not clause.anchors:
             continue
-        name = _name_before(text, clause.start, found.start(), words)
+        name = _name_before(text, clause.start, found.start())
         if name and not (found["aside"] and ENGLISH.cap.search(found["aside"])):
             yield Relation("spouse", name, Span(name.start, found.end()), Rule.WHOM_MARRIED)
 
 
-def _whose_daughter(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _whose_daughter(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'the king, whose daughter A he married'."""
     if clause.referent != "subject" or not subject.pronoun:
         return
     wedded = regex.compile(rf",?\s+{subject.pronoun}\s+{ENGLISH.adverbs.pattern}married\b")
     for found in ENGLISH.daughter_wedded.finditer(text, clause.start, clause.end):
-        name = name_after(text, found.end(), clause.end, words)
+        name = name_after(text, found.end(), clause.end)
         wed = wedded.match(text, name.span.end, clause.end) if name else None
         if name and wed:
             yield Relation("spouse", name.span, Span(found.start(), wed.end()), Rule.WHOSE_DAUGHTER)
 
 
-def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _was_taken(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'In 1825, A married Carter'."""
     for found in ENGLISH.marry.finditer(text, clause.start, clause.end):
         behind = [one for one in clause.anchors if one.start > found.end() and text[found.end() : one.start].isspace()]
@@ -134,7 +134,7 @@ def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWor
             continue
         anchor = behind[0]
         adverbs = ENGLISH.adverbs_before.search(text[clause.start : found.start()])
-        name = _name_before(text, clause.start, clause.start + adverbs.start(), words) if adverbs else None
+        name = _name_before(text, clause.start, clause.start + adverbs.start()) if adverbs else None
         if not name or ENGLISH.and_or_to.match(text[anchor.end : clause.end]):
             continue
         before = text[clause.start : name.start]
@@ -144,7 +144,7 @@ def _was_taken(text: str, clause: Clause, subject: PageSubject, words: FamilyWor
         yield Relation("spouse", name, Span(name.start, anchor.end), Rule.MARRIED_BY)
 
 
-def _became(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _became(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'A became Carter's wife', 'A was Carter's mother'."""
     own = "wife" if subject.sex == "male" else "husband"
     for owner in clause.owners:
@@ -152,13 +152,13 @@ def _became(text: str, clause: Clause, subject: PageSubject, words: FamilyWords)
         became = ENGLISH.became.search(text[clause.start : owner.start])
         if not kin or not became or kin["kind"] not in ("father", "mother", own):
             continue
-        name = _name_before(text, clause.start, clause.start + became.start(), words)
+        name = _name_before(text, clause.start, clause.start + became.start())
         if name and not ENGLISH.led_by.search(text[clause.start : name.start]):
             field = ENGLISH.owned_fields[kin["kind"]]
             yield Relation(field, name, Span(name.start, kin.end()), Rule.BECAME, kin["kind"])
 
 
-def _met(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _met(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'He met A, and they married', in one sentence or two."""
     wed = ENGLISH.they_married.search(text[clause.start : clause.end])
     if not wed:
@@ -166,14 +166,14 @@ def _met(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Itera
     begin = clause.start if wed.start() or clause.met_sentence_start is None else clause.met_sentence_start
     said = Span(begin, clause.start + wed.end())
     for found in ENGLISH.met.finditer(text, begin, clause.start + wed.start()):
-        name = name_after(text, found.end(), clause.end, words, described=True)
+        name = name_after(text, found.end(), clause.end, described=True)
         between = words_since_subject(text, clause, found.start())
         own = begin < clause.start or (between and not ENGLISH.cap.search(between[1]))
         if name and own:
             yield Relation("spouse", name.span, said, Rule.MET_AND_MARRIED)
 
 
-MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]], ...] = (
+MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject], Iterator[Relation]], ...] = (
     _took,
     _by_marrying,
     _marriage_to,
@@ -191,10 +191,10 @@ MARRIAGE_RULES: tuple[Callable[[str, Clause, PageSubject, FamilyWords], Iterator
 )
 
 
-def _name_before(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+def _name_before(text: str, start: int, end: int) -> Span | None:
     """The name that ends exactly at `end`."""
     named = [one for one in ENGLISH.name.finditer(text, start, end) if one.end() == end]
-    if not named or not is_name(named[-1][0], words) or named[-1][0].isupper():
+    if not named or not is_name(named[-1][0]) or named[-1][0].isupper():
         return None
     return Span(*named[-1].span())
 

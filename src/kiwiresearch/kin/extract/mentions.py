@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kiwiresearch.kin.extract.pronouns import CapitalisedWords, Referent
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, Match, regex
+from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -53,9 +53,7 @@ def _is_otherwise_titled(page: PageDoc, start: int, at: int, subject: PageSubjec
     return before[1].lower() not in page.text[subject.opening.start : subject.opening.end].lower()
 
 
-def sentence_referent(
-    text: str, state: Referent, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
-) -> Referent:
+def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals: CapitalisedWords) -> Referent:
     """Whom the sentence is about, by its first words."""
     first = regex.match(r"[\"“'(\s]*(\p{L}[\p{L}\p{M}'’\-]*)", text)
     word = first[1].lower() if first else ""
@@ -75,7 +73,7 @@ def sentence_referent(
         return "relative" if owner else "subject"
     reported = ENGLISH.reported.match(text)
     if reported and subject.mention.match(text, reported.end()):
-        return sentence_referent(text[reported.end() :], state, subject, capitals, words)
+        return sentence_referent(text[reported.end() :], state, subject, capitals)
     joint = ENGLISH.joint.match(text)
     beside = subject.mention.match(text, joint.end()) if joint else None
     if beside and ENGLISH.couple_verb.match(text[beside.end() :]):
@@ -87,9 +85,9 @@ def sentence_referent(
     named_after = subject.mention.match(text, fronted.end()) if fronted else None
     if named_after and regex.match(r"\s+\p{Ll}", text[named_after.end() :]):
         return "subject"
-    if named and word != "born" and _is_other(named[0], subject, capitals, words):
+    if named and word != "born" and _is_other(named[0], subject, capitals):
         return "other"
-    if named and _is_called_human(text, named.end(), named[0], subject, capitals, words):
+    if named and _is_called_human(text, named.end(), named[0], subject, capitals):
         return "other"
     rival = ENGLISH.rival_regnal.search(text)
     if rival and (not mention or rival.start() < mention.start()):
@@ -145,14 +143,14 @@ def names_only_other_sex(text: str, subject: PageSubject, capitals: CapitalisedW
     )
 
 
-def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords) -> bool:
+def _is_other(name: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     plain = regex.sub(r"[\"“][^\"“”]*[\"”]", " ", name)
     tokens = [fold(token) for token in regex.findall(r"[\p{L}\p{M}'’\-]+", plain)]
     known = name_words()
     skipped = ENGLISH.words["conjunctions"] | ENGLISH.words["opening_particles"] | known.honorifics
-    while len(tokens) > 1 and tokens[0] not in words.nobody and tokens[0] in skipped:
+    while len(tokens) > 1 and tokens[0] not in ENGLISH.nobody and tokens[0] in skipped:
         tokens = tokens[1:]
-    if not tokens or tokens[0] in words.nobody or tokens[0] in words.places or tokens[0] in capitals.placed:
+    if not tokens or tokens[0] in ENGLISH.nobody or tokens[0] in ENGLISH.places or tokens[0] in capitals.placed:
         return False
     if set(tokens) <= subject.name_tokens or _is_written_out(tokens, subject):
         return False
@@ -171,11 +169,9 @@ def _is_written_out(tokens: list[str], subject: PageSubject) -> bool:
     )
 
 
-def _is_called_human(
-    text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords, words: FamilyWords
-) -> bool:
+def _is_called_human(text: str, at: int, name: str, subject: PageSubject, capitals: CapitalisedWords) -> bool:
     """'Andrey was a musician': a person whom the page names only here."""
-    if " " in name or fold(name) in subject.name_tokens | words.nobody | words.places | capitals.small:
+    if " " in name or fold(name) in subject.name_tokens | ENGLISH.nobody | ENGLISH.places | capitals.small:
         return False
     noun = ENGLISH.was_a_noun.match(text[at:])
-    return bool(noun and (words.human.fullmatch(noun[1]) or noun[1].endswith("ist")))
+    return bool(noun and (ENGLISH.human.fullmatch(noun[1]) or noun[1].endswith("ist")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.text.words import fold
 
@@ -18,7 +18,7 @@ class Span(NamedTuple):
     end: int
 
 
-def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
+def name_at(text: str, start: int, end: int) -> Span | None:
     """The name that begins exactly at `start`, if any."""
     found = ENGLISH.name.match(text, start, end)
     if not found:
@@ -32,10 +32,10 @@ def name_at(text: str, start: int, end: int, words: FamilyWords) -> Span | None:
     stop = start + bare.start() if bare else stop
     if ENGLISH.nationality.match(text, start, end):
         return None
-    return Span(start, stop) if is_name(text[start:stop], words) else None
+    return Span(start, stop) if is_name(text[start:stop]) else None
 
 
-def is_name(written: str, words: FamilyWords) -> bool:
+def is_name(written: str) -> bool:
     """Whether this can be a person's name, and not just a place, month, nationality or title."""
     if "\n" in written or len(written) > 90 or "NN" in written.split():
         return False
@@ -45,7 +45,7 @@ def is_name(written: str, words: FamilyWords) -> bool:
     honorifics = known.honorifics
     if len(tokens) > 1 and tokens[0] == "the" and tokens[1] in honorifics:
         tokens = tokens[1:]
-    if not tokens or tokens[0] in words.nobody:
+    if not tokens or tokens[0] in ENGLISH.nobody:
         return False
     if ENGLISH.words["not_persons"] & set(tokens):
         return False
@@ -56,8 +56,8 @@ def is_name(written: str, words: FamilyWords) -> bool:
         return False
     if own[0] in known.female or own[0] in known.male:
         return True
-    is_place_or_date = all(token in words.places or token in ENGLISH.words["sure_months"] for token in own)
-    return not is_place_or_date and own[0] not in words.places
+    is_place_or_date = all(token in ENGLISH.places or token in ENGLISH.words["sure_months"] for token in own)
+    return not is_place_or_date and own[0] not in ENGLISH.places
 
 
 class FoundName(NamedTuple):
@@ -67,23 +67,21 @@ class FoundName(NamedTuple):
     role: str = ""
 
 
-def skip_occupation(text: str, start: int, end: int, words: FamilyWords) -> int:
+def skip_occupation(text: str, start: int, end: int) -> int:
     """Where the name begins after nouns for what a person does: 'the author and politician Tom Hay'."""
     trades = ENGLISH.trades.match(text, start, end)
     if not trades or ENGLISH.of_somebody.search(trades[0]):
         return start
     noun = trades["more"] or trades["trade"]
-    return int(trades.end()) if words.human.fullmatch(noun) or ENGLISH.trade.fullmatch(noun) else start
+    return int(trades.end()) if ENGLISH.human.fullmatch(noun) or ENGLISH.trade.fullmatch(noun) else start
 
 
-def name_after(
-    text: str, start: int, end: int, words: FamilyWords, *, described: bool = False, owning: bool = False
-) -> FoundName | None:
+def name_after(text: str, start: int, end: int, *, described: bool = False, owning: bool = False) -> FoundName | None:
     """The name that follows, after a description if `described`; a possessive name only if `owning`."""
-    at = skip_occupation(text, start, end, words) if described else start
+    at = skip_occupation(text, start, end) if described else start
     while at < end and text[at] == " ":
         at += 1
-    found = name_at(text, at, end, words)
+    found = name_at(text, at, end)
     if (
         found
         and described
@@ -93,21 +91,21 @@ def name_after(
         apart = regex.match(r"\s+(?:\p{Ll}[\p{Ll}\-]*\s+){1,3}(?=\p{Lu})", text[found.end : end])
         if not apart or ENGLISH.not_of_others.search(apart[0]):
             return None
-        found = name_at(text, found.end + apart.end(), end, words)
+        found = name_at(text, found.end + apart.end(), end)
     if not found and described and (kin := ENGLISH.kin_of_known.match(text, start, end)):
-        return name_after(text, kin.end(), end, words)
+        return name_after(text, kin.end(), end)
     if found and described and ENGLISH.noun_with_capital.search(text[start : found.start]):
         noun = text[found.start : found.end]
         if " " not in noun and text[found.end : found.end + 2] == ", ":
-            return name_after_description(text, start, end, words)  # 'a fellow Marxist, Ann Hay'
-    if not found and described and (named := name_after_description(text, start, end, words)):
+            return name_after_description(text, start, end)  # 'a fellow Marxist, Ann Hay'
+    if not found and described and (named := name_after_description(text, start, end)):
         return named
     if not found and described:
         skip = ENGLISH.described.match(text, start, end)
         if not skip or ENGLISH.not_of_others.search(skip[0]):
             return None
         at = skip.end()
-        found = name_at(text, at, end, words)
+        found = name_at(text, at, end)
         if found and " " not in text[found.start : found.end]:
             plural = skip[0].strip() == "the" and text[found.end - 1] == "s"
             if plural or ENGLISH.noun_after.match(text, found.end, end):
@@ -116,11 +114,11 @@ def name_after(
         return None
     owned = ENGLISH.kin_of_owner.match(text[found.end : end])
     if owned and described:
-        return name_after(text, found.end + owned.end(), end, words)
+        return name_after(text, found.end + owned.end(), end)
     return None if text[found.end : found.end + 1] in ("'", "’") and not owning else FoundName(found)
 
 
-def name_after_description(text: str, start: int, end: int, words: FamilyWords) -> FoundName | None:
+def name_after_description(text: str, start: int, end: int) -> FoundName | None:
     """The name after a description of any length that mentions nobody else."""
     description = ENGLISH.description.match(text, start, end)
     if (
@@ -129,7 +127,7 @@ def name_after_description(text: str, start: int, end: int, words: FamilyWords) 
         or len(description[0]) > MAX_DESCRIPTION
     ):
         return None
-    found = name_at(text, description.end(), end, words)
+    found = name_at(text, description.end(), end)
     named = description[0].rstrip().endswith(("named", "called"))
     if not found or not (named or " " in text[found.start : found.end] or sex_of_name(text[found.start : found.end])):
         return None
@@ -139,11 +137,9 @@ def name_after_description(text: str, start: int, end: int, words: FamilyWords) 
 MAX_DESCRIPTION = 90
 
 
-def couple_after(
-    text: str, start: int, end: int, words: FamilyWords, *, described: bool = True, verbs: bool = False
-) -> list[FoundName]:
+def couple_after(text: str, start: int, end: int, *, described: bool = True, verbs: bool = False) -> list[FoundName]:
     """'A and his wife B', 'A (1747-1813), a farmer, and B': one or two names."""
-    first = name_after(text, start, end, words, described=described)
+    first = name_after(text, start, end, described=described)
     if not first:
         return []
     at = first.span.end
@@ -152,8 +148,8 @@ def couple_after(
         at = bracket.end() if bracket else at
         link = ENGLISH.and_second.match(text, at, end)
         if link:
-            behind = skip_occupation(text, link.end(), end, words)
-            other = name_after(text, behind, end, words, described=bool(link["role"]))
+            behind = skip_occupation(text, link.end(), end)
+            other = name_after(text, behind, end, described=bool(link["role"]))
             second = other.span if other else None
             plain = link["role"] or (not link["his"] and "by" not in link[0])
             if (
@@ -173,17 +169,17 @@ def couple_after(
     return [first]
 
 
-def names_after(text: str, start: int, end: int, words: FamilyWords, *, many: bool = True) -> list[FoundName]:
+def names_after(text: str, start: int, end: int, *, many: bool = True) -> list[FoundName]:
     """The list of names that follows, or just one name if not `many`."""
     if not many:
-        name = name_after(text, start, end, words)
+        name = name_after(text, start, end)
         return [name] if name else []
     if ";" in text[start:end] and _is_by_semicolons(text[start:end]):
-        return _by_semicolons(text, start, end, words)
+        return _by_semicolons(text, start, end)
     found: list[FoundName] = []
     at = start
     while at < end:
-        one = name_at(text, at, end, words)
+        one = name_at(text, at, end)
         if not one or text[one.end : one.end + 2] in ("'s", "’s"):
             break
         if ENGLISH.verb_after_name.match(text, one.end, end) and not ENGLISH.and_before_end.match(text[start:at]):
@@ -201,7 +197,7 @@ def names_after(text: str, start: int, end: int, words: FamilyWords, *, many: bo
         skipped = ENGLISH.unnamed_in_list.match(text[step.end() : end])
         at = step.end() + (skipped.end() if skipped else 0)
         if "and" in step[0] and "twins" not in step[0]:
-            last = name_at(text, at, end, words)
+            last = name_at(text, at, end)
             if last and not ENGLISH.verb_after_name.match(text, last.end, end):
                 return [*found, FoundName(last)]
     return found
@@ -216,13 +212,13 @@ def _is_by_semicolons(listed: str) -> bool:
     return not (ENGLISH.and_capital.search(head) and ENGLISH.verb_after_name.match(behind, named.end()))
 
 
-def _by_semicolons(text: str, start: int, end: int, words: FamilyWords) -> list[FoundName]:
+def _by_semicolons(text: str, start: int, end: int) -> list[FoundName]:
     found: list[FoundName] = []
     at = start
     for piece in text[start:end].split(";"):
         begin, at = at, at + len(piece) + 1
         lead = ENGLISH.list_lead.match(piece)
-        one = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece), words)
+        one = name_at(text, begin + (lead.end() if lead else 0), begin + len(piece))
         if one:
             found.append(FoundName(one))
         elif not found:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.kin.extract.life_dates import opening_lifespan
 from kiwiresearch.kin.extract.subject import PageSubject, speaks_of_person
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, label_kind, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -32,14 +32,14 @@ class PersonVerdict:
     why: str
 
 
-def judge_page(page: PageDoc, subject: PageSubject, words: FamilyWords) -> PersonVerdict:
+def judge_page(page: PageDoc, subject: PageSubject) -> PersonVerdict:
     """Boxes and the first sentence decide; in doubt it is not about a person."""
-    against = _against(page, subject, words)
+    against = _against(page, subject)
     if against:
         return PersonVerdict(is_person=False, why=against)
-    labels = {label_kind(row.key, words) for box in page.infoboxes[:2] for row in box.rows}
+    labels = {ENGLISH.label_kind(row.key) for box in page.infoboxes[:2] for row in box.rows}
     first = _first_sentence(page, subject)
-    human = _human_noun(first, words)
+    human = _human_noun(first)
     personal = speaks_of_person(page, subject.opening)
     lifespan = opening_lifespan(page, subject)
     if labels & LIFE and (personal or human or lifespan):
@@ -57,20 +57,20 @@ MAX_NOUN_GAP = 95
 """How far after 'was a' the noun for the person may be."""
 
 
-def _human_noun(first: str, words: FamilyWords) -> str:
+def _human_noun(first: str) -> str:
     """The noun after 'was a …' that calls the subject a person; empty if there is none."""
     for called in ENGLISH.called_a.finditer(first):
-        found = words.human.search(first, called.end(), min(len(first), called.end() + MAX_NOUN_GAP))
+        found = ENGLISH.human.search(first, called.end(), min(len(first), called.end() + MAX_NOUN_GAP))
         before = first[called.end() : found.start()] if found else ""
-        if found and not _is_of_thing(first[found.end() :], words) and not ENGLISH.preposition_word.search(before):
+        if found and not _is_of_thing(first[found.end() :]) and not ENGLISH.preposition_word.search(before):
             return found[0].lower()
     return ""
 
 
-def _is_of_thing(behind: str, words: FamilyWords) -> bool:
+def _is_of_thing(behind: str) -> bool:
     """Whether the noun for a person only describes a thing: 'a spy comedy film', 'man-made'."""
     thing = ENGLISH.thing_noun.match(behind)
-    return thing is not None and not words.human.match(behind[thing.end() :].lstrip())
+    return thing is not None and not ENGLISH.human.match(behind[thing.end() :].lstrip())
 
 
 def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
@@ -85,7 +85,7 @@ def _opens_with_name(page: PageDoc, subject: PageSubject) -> bool:
     return is_capitalised and bool(subject.name_tokens & {fold(word) for word in head if not word.islower()})
 
 
-def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
+def _against(page: PageDoc, subject: PageSubject) -> str:
     """Why the page is surely not about one person; empty if nothing excludes it."""
     if page.redirect or not page.text.strip():
         return "an empty page"
@@ -93,7 +93,7 @@ def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
         return "a disambiguation page"
     if page.signals.list_page:
         return "a list"
-    if words.group_title.search(page.title):
+    if ENGLISH.group_title.search(page.title):
         return f"the title names no single person: {page.title!r}"
     if ENGLISH.title_of_two.search(page.title.split(",")[0]):
         return NON_PERSON_REASONS["several"]
@@ -107,14 +107,14 @@ def _against(page: PageDoc, subject: PageSubject, words: FamilyWords) -> str:
     if rows & ENGLISH.words["group_rows"] and "members" in " ".join(rows):
         return NON_PERSON_REASONS["several"]
     first = _first_sentence(page, subject)
-    human = _human_noun(first, words)
-    for kind, pattern in words.kinds:
+    human = _human_noun(first)
+    for kind, pattern in ENGLISH.kinds:
         found = pattern.search(first)
         if not found:
             continue
         if kind in ("several", "work", "animal"):
             # 'was a film director', 'was king of the people of': the noun describes a person.
-            if not human and not words.human.search(first, found.start(), min(len(first), found.end() + 40)):
+            if not human and not ENGLISH.human.search(first, found.start(), min(len(first), found.end() + 40)):
                 return NON_PERSON_REASONS[kind]
         elif kind != "myth" or human in ENGLISH.words["heroes"] | {""}:
             return NON_PERSON_REASONS[kind]

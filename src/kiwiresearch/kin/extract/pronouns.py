@@ -8,7 +8,7 @@ from typing import Literal
 
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.text.words import fold
@@ -82,7 +82,6 @@ def refers_to_subject(
     subject: PageSubject,
     named: list[Span],
     capitals: CapitalisedWords,
-    words: FamilyWords,
 ) -> bool:
     """Whether a pronoun means the subject: no other person is named between the two."""
     if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
@@ -96,7 +95,7 @@ def refers_to_subject(
     between = ASIDES.sub(lambda inside: " " * len(inside[0]), text[begin:at])
     if not own and start == "subject" and ENGLISH.with_partner.fullmatch(between):
         return True
-    if _is_owned_by_another(between, capitals, words):
+    if _is_owned_by_another(between, capitals):
         return False
     if start == "relative" and ENGLISH.parallel.search(text, begin, at):
         return True
@@ -117,7 +116,7 @@ def refers_to_subject(
         if (
             not tokens
             or tokens[0] in capitals.placed
-            or {tokens[0], tokens[-1]} & (ENGLISH.words["buildings"] | words.places)
+            or {tokens[0], tokens[-1]} & (ENGLISH.words["buildings"] | ENGLISH.places)
         ):
             continue
         before = between[: found.start()]
@@ -176,12 +175,12 @@ def _is_month(between: str, start: int, end: int) -> bool:
     return bool(ENGLISH.day_before.search(between[:start]) or regex.match(r",?\s+\d", between[end:]))
 
 
-def _is_owned_by_another(between: str, capitals: CapitalisedWords, words: FamilyWords) -> bool:
+def _is_owned_by_another(between: str, capitals: CapitalisedWords) -> bool:
     """'the king and his' consort, 'Later, Ned and his wife': the pronoun belongs to the noun just before it."""
     found = ENGLISH.noun_and.search(between)
-    if found and words.human.fullmatch(found[1]):
+    if found and ENGLISH.human.fullmatch(found[1]):
         return True
     named = ENGLISH.name_and.search(between)
     first = fold(named[1].split()[0]) if named else ""
     known = name_words()
-    return first in (capitals.persons | known.male | known.female | known.honorifics) - words.places - words.nobody
+    return first in (capitals.persons | known.male | known.female | known.honorifics) - ENGLISH.places - ENGLISH.nobody

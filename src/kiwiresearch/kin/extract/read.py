@@ -21,7 +21,7 @@ from kiwiresearch.kin.extract.relatives import (
     read_siblings,
 )
 from kiwiresearch.kin.extract.subject import PageSubject, subject_of
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, family_words, regex
+from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
 from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import Qualifier
@@ -104,7 +104,7 @@ DATED_RULES = (
     Rule.MARRIED, Rule.WHOM_MARRIED, Rule.WHOSE_DAUGHTER, Rule.BOTH_MARRIED, Rule.MARRIED_BY, Rule.MET_AND_MARRIED,
 )  # fmt: skip
 """A date that opens their sentence is that of the wedding."""
-RelationReader = Callable[[str, Clause, PageSubject, FamilyWords], Iterator[Relation]]
+RelationReader = Callable[[str, Clause, PageSubject], Iterator[Relation]]
 RELATION_READERS: tuple[RelationReader, ...] = (
     read_child_of,
     read_born_to,
@@ -118,15 +118,13 @@ RELATION_READERS: tuple[RelationReader, ...] = (
 )
 
 
-def prose_facts(
-    page: PageDoc, clauses: Iterable[Clause], subject: PageSubject, words: FamilyWords
-) -> Iterator[ExtractedFact]:
+def prose_facts(page: PageDoc, clauses: Iterable[Clause], subject: PageSubject) -> Iterator[ExtractedFact]:
     """Relatives named in sentences about the subject, once for each sentence."""
     wives: set[str] = set()
     for clause in clauses:
         seen: set[tuple[str, int]] = set()
-        found = [one for read in RELATION_READERS for one in read(page.text, clause, subject, words)]
-        for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives), words)):
+        found = [one for read in RELATION_READERS for one in read(page.text, clause, subject)]
+        for relation in (*found, *read_children_of_wife(page.text, clause, subject, frozenset(wives))):
             key = relation.field, relation.name.start
             if key in seen or _is_subject(page, relation, subject) or _has_wrong_sex(page, relation, subject):
                 continue
@@ -134,7 +132,7 @@ def prose_facts(
             if relation.field == "spouse":
                 names = regex.findall(r"\p{Lu}[\p{L}\-]+", page.text[relation.name.start : relation.name.end])
                 wives.update(word for word in names if fold(word) not in subject.name_tokens)
-            yield _fact(page, clause, relation, words)
+            yield _fact(page, clause, relation)
 
 
 def _is_subject(page: PageDoc, relation: Relation, subject: PageSubject) -> bool:
@@ -162,7 +160,7 @@ def _has_wrong_sex(page: PageDoc, relation: Relation, subject: PageSubject) -> b
     return relation.field == "spouse" and bool(sex) and sex == subject.sex
 
 
-def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords) -> ExtractedFact:
+def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
     name = page.text[relation.name.start : relation.name.end]
     said = relation.quote
     when, said = _wedding(page, clause, relation) if relation.field == "spouse" else (None, said)
@@ -179,17 +177,17 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation, words: FamilyWords)
         "lead" if clause.early else "prose",
         LEAD_CONFIDENCE if clause.early else PROSE_CONFIDENCE,
         when,
-        qualifier=_qualifier(behind or before, words) or ("disputed" if claimed else ""),
+        qualifier=_qualifier(behind or before) or ("disputed" if claimed else ""),
         target=link_target(page.links, relation.name),
         locator=next((section.heading for section in sections if section.heading_start <= clause.start), ""),
         rationale=relation.rationale,
     )
 
 
-def _qualifier(before: str, words: FamilyWords) -> Qualifier:
+def _qualifier(before: str) -> Qualifier:
     """What the words right before a name say about the relation, not those about the name before it."""
     near = regex.split(r"[,;]", before)[-1] if "," in before else before
-    return qualifier_in(near, words) or qualifier_in(before[-40:], words)
+    return qualifier_in(near) or qualifier_in(before[-40:])
 
 
 def _wedding(page: PageDoc, clause: Clause, relation: Relation) -> tuple[DateRange | None, Span]:
@@ -213,22 +211,21 @@ def read_person(page: PageDoc) -> PersonReading:
 
     A page in a language without a word list is not read: dates alone do not say what happened.
     """
-    words = family_words(page.language)
-    if words is None:
+    if not has_family_words(page.language):
         why = f"no words to read pages in {page.language!r} by"
         return PersonReading(page.ref, page.title, is_person=False, why=why)
     subject = subject_of(page)
-    verdict = judge_page(page, subject, words)
+    verdict = judge_page(page, subject)
     if not verdict.is_person:
         return PersonReading(page.ref, page.title, is_person=False, why=verdict.why)
-    sure = (*box_facts(page, subject, words), *lead_facts(page, subject))
-    clauses = tuple(clauses_of(page, subject, words))
-    prose = tuple(prose_facts(page, clauses, subject, words))
+    sure = (*box_facts(page, subject), *lead_facts(page, subject))
+    clauses = tuple(clauses_of(page, subject))
+    prose = tuple(prose_facts(page, clauses, subject))
     spouses = {fold(fact.value) for fact in (*sure, *prose) if fact.field == "spouse" and " " in fact.value}
     # A wife who heads the list of her children is not one of them; a daughter has dates after her name.
     listed = [
         fact
-        for fact in family_facts(page, subject, words)
+        for fact in family_facts(page, subject)
         if fold(fact.value) not in spouses or not fact.snippet.words.endswith(fact.value)
     ]
     events = event_facts(page, clauses, subject, frozenset(fact.field for fact in sure))

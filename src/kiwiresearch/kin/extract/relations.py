@@ -10,7 +10,7 @@ from kiwiresearch.kin.extract.clauses import Clause
 from kiwiresearch.kin.extract.name_lists import BRACKET, FoundName, Span, couple_after, name_after, names_after
 from kiwiresearch.kin.extract.pronouns import governing_word
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, regex
+from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName
 
@@ -82,7 +82,7 @@ def _free(between: str) -> bool:
     )
 
 
-def read_child_of(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_child_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'was the son of A and B'."""
     for found in ENGLISH.child_of.finditer(text, clause.start, clause.end):
         kind = found["kind"].lower()
@@ -109,7 +109,7 @@ def read_child_of(text: str, clause: Clause, subject: PageSubject, words: Family
             not _free(ENGLISH.aside.sub(" ", between[1])) or "(" in between[1] or _is_namesake(text, clause, *between)
         ):
             continue
-        parents = couple_after(text, found.end(), clause.end, words)
+        parents = couple_after(text, found.end(), clause.end)
         if not parents or (not between and not _opens(text, clause, found.start(), parents[-1].span.end)):
             continue
         yield from parent_relations(text, parents, start, Rule.CHILD_OF)
@@ -130,7 +130,7 @@ def _opens(text: str, clause: Clause, cue: int, end: int) -> bool:
     return bool(opened and after and regex.fullmatch(r"(?:[^;.]{0,80},)?\s*", text[end : after[0].start]))
 
 
-def read_born_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_born_to(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'was born to A and B'."""
     for found in ENGLISH.born_to.finditer(text, clause.start, clause.end):
         gap = ENGLISH.also_a_son.sub("", BRACKET.sub(" ", found["gap"]))
@@ -146,7 +146,7 @@ def read_born_to(text: str, clause: Clause, _: PageSubject, words: FamilyWords) 
             continue
         if ENGLISH.cap.search(between[1]) and not ENGLISH.in_at_on.search(between[1]):
             continue
-        parents = couple_after(text, found.end(), clause.end, words)
+        parents = couple_after(text, found.end(), clause.end)
         if parents:
             yield from parent_relations(text, parents, between[0].start, Rule.BORN_TO)
 
@@ -165,7 +165,7 @@ def parent_relations(text: str, parents: list[FoundName], start: int, rule: Rule
         yield Relation(field, one.span, Span(start, one.span.end), rule)
 
 
-def read_role_of(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_role_of(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'was the wife of King Stephen', 'the father of'."""
     for found in ENGLISH.role_of.finditer(text, clause.start, clause.end):
         kind = found["kind"].replace(" b", "-b").replace(" s", "-s")
@@ -183,9 +183,9 @@ def read_role_of(text: str, clause: Clause, subject: PageSubject, words: FamilyW
         if ENGLISH.of_another.search(between[1]) and not ENGLISH.born_in_place.search(between[1]):
             continue
         field = ENGLISH.role_of_fields[kind]
-        names = names_after(text, found.end(), clause.end, words) if field != "spouse" else []
+        names = names_after(text, found.end(), clause.end) if field != "spouse" else []
         if field != "child" and len(names) < 2:
-            one = name_after(text, found.end(), clause.end, words, described=True)
+            one = name_after(text, found.end(), clause.end, described=True)
             names = [one] if one else []
         for name in names:
             yield Relation(field, name.span, Span(between[0].start, name.span.end), Rule.ROLE_OF, kind)

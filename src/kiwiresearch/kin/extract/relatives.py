@@ -17,7 +17,7 @@ from kiwiresearch.kin.extract.name_lists import (
 )
 from kiwiresearch.kin.extract.relations import Relation, Rule, parent_relations, words_since_subject
 from kiwiresearch.kin.extract.subject import PageSubject
-from kiwiresearch.kin.language import ENGLISH, FamilyWords, Match, regex
+from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.text.words import fold
 
@@ -25,7 +25,7 @@ GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""
 
 
-def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_possessive_kin(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'his father, A,', 'her son B', 'Llywelyn's mother was C'."""
     for owner in clause.owners:
         found = ENGLISH.owned_kin.match(text, owner.end, clause.end)
@@ -47,23 +47,23 @@ def read_possessive_kin(text: str, clause: Clause, subject: PageSubject, words: 
         if not link:
             continue
         if kind == "parents":
-            pair = couple_after(text, link.end(), clause.end, words, described=False, verbs=True)
+            pair = couple_after(text, link.end(), clause.end, described=False, verbs=True)
             if len(pair) == 2:
                 yield from parent_relations(text, pair, owner.start, Rule.HIS_PARENTS)
             continue
         if kind == "wife" and ENGLISH.took_as.search(text, clause.start, owner.start):
-            taken = name_after(text, found.end(), clause.end, words, described=True)
+            taken = name_after(text, found.end(), clause.end, described=True)
             if taken:
                 yield _of_owner(kind, taken.span, owner)
             continue
-        named = list(_named_kin(text, clause, kind, link, words, opens=owner.start == clause.start))
+        named = list(_named_kin(text, clause, kind, link, opens=owner.start == clause.start))
         yield from (_of_owner(kind, span, owner) for span in named)
         while named:  # 'his father A and mother B'
             more = ENGLISH.and_kin.match(text, named[-1].end, clause.end)
             link = ENGLISH.kin_link.match(text, more.end(), clause.end) if more else None
             if not more or not link or not regex.fullmatch(r",?\s+", link[0]):
                 break
-            named = list(_named_kin(text, clause, more["kind"], link, words))
+            named = list(_named_kin(text, clause, more["kind"], link))
             yield from (_of_owner(more["kind"], span, owner) for span in named)
 
 
@@ -71,20 +71,18 @@ def _of_owner(kind: str, name: Span, owner: Span) -> Relation:
     return Relation(ENGLISH.owned_fields[kind], name, Span(owner.start, name.end), Rule.POSSESSIVE, kind)
 
 
-def _named_kin(
-    text: str, clause: Clause, kind: str, link: Match, words: FamilyWords, *, opens: bool = False
-) -> Iterator[Span]:
+def _named_kin(text: str, clause: Clause, kind: str, link: Match, *, opens: bool = False) -> Iterator[Span]:
     """The names after 'his brother' and its link; `opens` if the sentence begins with the owner."""
     many = kind in ("sons", "daughters", "children", "brothers", "sisters", "siblings")
     bare = not link[0].strip()
-    at = link.end() if bare else skip_occupation(text, link.end(), clause.end, words)
+    at = link.end() if bare else skip_occupation(text, link.end(), clause.end)
     owning = bare and not ENGLISH.handed.search(text, clause.start, link.start())
     if many:
-        names = names_after(text, at, clause.end, words)
+        names = names_after(text, at, clause.end)
     else:
-        one = name_after(text, at, clause.end, words, owning=owning)
+        one = name_after(text, at, clause.end, owning=owning)
         if one is None and ENGLISH.was_before.search(link[0]):
-            one = name_after_description(text, at, clause.end, words)
+            one = name_after_description(text, at, clause.end)
         names = [one] if one else []
     for name in names:
         if _is_nationality(text, link[0], name.span):
@@ -116,7 +114,7 @@ def _is_nationality(text: str, link: str, name: Span) -> bool:
     return bool(regex.search(rf"\b(?:half|part|partly|in|an?|the)[ \-]{regex.escape(written)}\b", text))
 
 
-def read_apposition(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_apposition(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'Catherine Gordon, Byron's mother', 'Ernesto Guevara Lynch (Guevara's father)'."""
     for owner in clause.owners:
         kin = ENGLISH.owned_kin.match(text, owner.end, clause.end)
@@ -133,7 +131,7 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject, words: Fami
             continue
         end = clause.start + opened.start()
         named = [one for one in ENGLISH.name.finditer(text, clause.start, end) if one.end() == end]
-        if not named or not is_name(named[-1][0], words) or kin["kind"].endswith(("s", "ren")):
+        if not named or not is_name(named[-1][0]) or kin["kind"].endswith(("s", "ren")):
             continue
         if " " not in named[-1][0] and not sex_of_name(named[-1][0]):
             continue  # 'Meanwhile, his wife'
@@ -144,20 +142,20 @@ def read_apposition(text: str, clause: Clause, subject: PageSubject, words: Fami
         yield Relation(ENGLISH.owned_fields[kin["kind"]], Span(*named[-1].span()), said, Rule.APPOSITION)
 
 
-def read_children(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'they had two daughters, A and B', 'their children were A, B and C'."""
     together = ENGLISH.couple.match(text, clause.start, clause.end)
     if together and not clause.couple:
         return
-    yield from _their_children(text, clause, subject, words)
-    yield from _was_born(text, clause, words)
+    yield from _their_children(text, clause, subject)
+    yield from _was_born(text, clause)
     for had in ENGLISH.had_children.finditer(text, clause.start, clause.end):
         start = _parent_before(text, clause, had.start(), together.end() if together else -1)
         family = rf"The {regex.escape(parse_name(subject.name).surname)}s\b(?:,[^;]*,)?\s+$"
         if regex.match(family, text[clause.start : had.start()]):
             start = clause.start
         if start >= 0:
-            yield from _children_behind(text, clause, had.end(), start, words, subject)
+            yield from _children_behind(text, clause, had.end(), start, subject)
 
 
 def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
@@ -168,7 +166,7 @@ def _is_of_couple(before: str, clause: Clause, subject: PageSubject) -> bool:
     return clause.referent == "subject" or (before.startswith(other) and not ENGLISH.married.search(before))
 
 
-def _their_children(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def _their_children(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     for their in ENGLISH.their_children.finditer(text, clause.start, clause.end):
         before = text[clause.start : their.start()]
         couple = clause.couple or (clause.anchors and ENGLISH.married.search(before))
@@ -180,48 +178,46 @@ def _their_children(text: str, clause: Clause, subject: PageSubject, words: Fami
         )
         start = link.end() if link else their.end()
         many = their["kind"] in ("sons", "daughters", "children") and not before.endswith("One of ")
-        for name in names_after(text, start, clause.end, words, many=many):
+        for name in names_after(text, start, clause.end, many=many):
             yield Relation("child", name.span, Span(their.start(), name.span.end), Rule.THEIR_CHILDREN)
 
 
-def _was_born(text: str, clause: Clause, words: FamilyWords) -> Iterator[Relation]:
+def _was_born(text: str, clause: Clause) -> Iterator[Relation]:
     """'A daughter, A, was born in Aue', 'B, their son, …', after a sentence about the couple."""
     born = ENGLISH.child_born.match(text, clause.start, clause.end) if clause.couple else None
-    name = name_after(text, born.end(), clause.end, words) if born else None
+    name = name_after(text, born.end(), clause.end) if born else None
     if name and ENGLISH.was_born.match(text, name.span.end, clause.end):
         yield Relation("child", name.span, Span(clause.start, name.span.end), Rule.THEIR_CHILDREN)
-    first = name_after(text, clause.start, clause.end, words) if clause.couple else None
+    first = name_after(text, clause.start, clause.end) if clause.couple else None
     their = ENGLISH.their_child.match(text, first.span.end, clause.end) if first else None
     if first and their:
         yield Relation("child", first.span, Span(first.span.start, their.end() - 1), Rule.THEIR_CHILDREN)
 
 
-def read_children_borne(text: str, clause: Clause, subject: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_children_borne(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:
     """'His wife bore him two sons, A and B'."""
     for owner in clause.owners:
         bore = ENGLISH.bore.match(text, owner.end, clause.end)
         if bore:
-            yield from _children_behind(text, clause, bore.end(), owner.start, words, subject)
+            yield from _children_behind(text, clause, bore.end(), owner.start, subject)
     for anchor in clause.anchors:
         if subject.sex == "male" and ENGLISH.bore_to.search(text, clause.start, anchor.start):
-            yield from _children_behind(text, clause, anchor.end, clause.start, words)
+            yield from _children_behind(text, clause, anchor.end, clause.start)
     him = ENGLISH.bore_him.search(text, clause.start, clause.end) if subject.sex == "male" else None
     if him and (clause.couple or (clause.anchors and ENGLISH.married.search(text, clause.start, him.start()))):
-        yield from _children_behind(text, clause, him.end(), clause.start, words)
+        yield from _children_behind(text, clause, him.end(), clause.start)
 
 
-def read_children_of_wife(
-    text: str, clause: Clause, subject: PageSubject, wives: frozenset[str], words: FamilyWords
-) -> Iterator[Relation]:
+def read_children_of_wife(text: str, clause: Clause, subject: PageSubject, wives: frozenset[str]) -> Iterator[Relation]:
     """'Ruth gave birth to two sons, A and B', if Ruth is known to be the wife or the couple was just mentioned."""
     bore = ENGLISH.by_name.match(text, clause.start, clause.end)
     wed = clause.couple and subject.sex == "male"
     if bore and (bore["name"] in wives or (wed and sex_of_name(bore["name"]) == "female")):
-        yield from _children_behind(text, clause, bore.end(), clause.start, words)
+        yield from _children_behind(text, clause, bore.end(), clause.start)
 
 
 def _children_behind(
-    text: str, clause: Clause, at: int, start: int, words: FamilyWords, subject: PageSubject | None = None
+    text: str, clause: Clause, at: int, start: int, subject: PageSubject | None = None
 ) -> Iterator[Relation]:
     """The names after 'two sons, …' and 'a daughter, …'."""
     for found in ENGLISH.some_child.finditer(text, at, clause.end):
@@ -234,7 +230,7 @@ def _children_behind(
         if not link:
             continue
         many = found["kind"].endswith(("s", "ren")) or link[0].rstrip().endswith(":")
-        for name in names_after(text, link.end(), clause.end, words, many=many):
+        for name in names_after(text, link.end(), clause.end, many=many):
             yield Relation("child", name.span, Span(start, name.span.end), Rule.HAD_CHILDREN)
 
 
@@ -272,7 +268,7 @@ def _names_somebody(between: str) -> bool:
     return any(fold(word) not in ENGLISH.words["months"] for word in ENGLISH.cap.findall(between))
 
 
-def read_siblings(text: str, clause: Clause, _: PageSubject, words: FamilyWords) -> Iterator[Relation]:
+def read_siblings(text: str, clause: Clause, _: PageSubject) -> Iterator[Relation]:
     """'She has an older half-sister, Ann', 'having one brother (Dane) and three sisters (Milka, Ann and Ruth)'."""
     for had in ENGLISH.has_word.finditer(text, pos=clause.start, endpos=clause.end):
         start = _parent_before(text, clause, had.start(), -1)
@@ -285,6 +281,6 @@ def read_siblings(text: str, clause: Clause, _: PageSubject, words: FamilyWords)
             link = ENGLISH.sibling_link.match(text, found.end(), clause.end)
             if not link:
                 continue
-            for name in names_after(text, link.end(), clause.end, words, many=found["kind"].endswith("s")):
+            for name in names_after(text, link.end(), clause.end, many=found["kind"].endswith("s")):
                 yield Relation("sibling", name.span, Span(start, name.span.end), Rule.HAD_SIBLINGS)
         return

@@ -1,15 +1,15 @@
-"""The language model of a case: what it may be shown, and what it adds to a record that was read by rule."""
+"""The language model of a case: what it may be shown, and what it adds to a record read by rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.errors import ModelError, ModelUnreachable
 from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.firewall.attribution import is_denied_or_doubted, sentence_around
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut, Violation
+from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut
 from kiwiresearch.kin.loop.planner_by_model import is_query
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_fact
@@ -19,7 +19,7 @@ from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.llm.guards import CircuitBreakerModel, MaskedModel
-from kiwiresearch.llm.model import Message, Model, extraction, model_label, prompt
+from kiwiresearch.llm.model import Model, extraction, model_label, prompt
 from kiwiresearch.llm.structured import ask
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.words import fold
@@ -29,65 +29,53 @@ MAX_TEXT = 6_000
 MAX_FIELDS = 20
 MAX_HYPOTHESES = 3
 MAX_CLUE_PRIORITY = 0.6
-"""A model's guess never comes before a clue that a rule found."""
+"""A model's guess never comes before a clue found by rule."""
 
 PassesFirewall = Callable[[ExtractedFact], bool]
 """Whether the firewall lets a value pass with its quote."""
 
 
 @dataclass(frozen=True, slots=True)
-class VerifierInput:
-    """What a verifier is given: a source, its text, what was read in it, and the quotes that say so."""
-
-    url: str
-    raw_text: str
-    facts: tuple[ExtractedFact, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ModelReview:
-    """What came of it: values that a quote of the model's bears out, guesses to follow, and what was not taken."""
+    """Values that a quote of the model's confirms, guesses to follow, and what was not accepted."""
 
     confirmed: tuple[ExtractedFact, ...] = ()
-    doubted: tuple[ExtractedFact, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     flags: tuple[str, ...] = ()
 
 
-def verify_by_model(given: VerifierInput, model: Model, passes: PassesFirewall) -> ModelReview:
-    """Ask about the values given; of a model that fails nothing is taken, and why is noted."""
-    facts = given.facts[:MAX_FIELDS]
+def verify_by_model(
+    url: str, text: str, facts: Sequence[ExtractedFact], model: Model, passes: PassesFirewall
+) -> ModelReview:
+    """Ask a model whether a source says these values; if it fails, the flags say why."""
+    facts = facts[:MAX_FIELDS]
     if not facts:
         return ModelReview()
+    messages = prompt("kin_verifier").fill(
+        url=url,
+        raw_text=_excerpt(text, facts),
+        extracted_fields=_lines((one.field, one.value) for one in facts),
+        existing_citations=_lines((one.field, one.snippet.words) for one in facts),
+    )
     try:
-        reply = ask(model, _messages(given, facts), VerifierOut, extraction(max_tokens=REPLY_TOKENS))
+        reply = ask(model, messages, VerifierOut, extraction(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
         return ModelReview(flags=(f"{model_label(model)} did not help to verify: {printable(problem.message)}",))
-    borne_out, doubted, flags = [], [], list(map(printable, reply.hallucination_flags))
+    confirmed, flags = [], list(map(printable, reply.hallucination_flags))
     for result in reply.verification_results:
         fact = next((one for one in facts if (one.field, one.value) == (result.field, result.value)), None)
         if fact is None:
             flags.append(f"A value that was not asked about: {result.field}.")
-        elif result.status != "Verified":
-            doubted.append(fact)
-        elif quoted := _with_quote(fact, result, given.raw_text, passes):
-            borne_out.append(quoted)
-        else:
-            flags.append(f"A quote that does not bear out its value: {result.field}.")
-    return ModelReview(tuple(borne_out), tuple(doubted), _hypotheses(reply, given.raw_text), tuple(flags))
-
-
-def _messages(given: VerifierInput, facts: Sequence[ExtractedFact]) -> tuple[Message, ...]:
-    return prompt("kin_verifier").fill(
-        url=given.url,
-        raw_text=_excerpt(given.raw_text, facts),
-        extracted_fields=_lines((one.field, one.value) for one in facts),
-        existing_citations=_lines((one.field, one.snippet.words) for one in facts),
-    )
+        elif result.status == "Verified":
+            if quoted := _with_quote(fact, result, text, passes):
+                confirmed.append(quoted)
+            else:
+                flags.append(f"A quote that does not bear out its value: {result.field}.")
+    return ModelReview(tuple(confirmed), _hypotheses(reply, text), tuple(flags))
 
 
 def _excerpt(text: str, facts: Sequence[ExtractedFact]) -> str:
-    """As much of the text as a model reads: the beginning, and what is further down and quoted."""
+    """The part of the text that a model reads: the beginning, and the quotes from further down."""
     parts = [text[:MAX_TEXT]]
     parts += [one.snippet.words for one in facts if one.snippet.start >= MAX_TEXT]
     return "\n".join(dict.fromkeys(parts))
@@ -98,7 +86,7 @@ def _lines(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _with_quote(fact: ExtractedFact, result: FieldResult, text: str, passes: PassesFirewall) -> ExtractedFact | None:
-    """The value with the model's quote, where the quote is in the text and the firewall lets both pass."""
+    """The value with the model's quote, if the text has the quote and the firewall accepts both."""
     words = (result.citation_snippet or "").strip()
     at = text.find(words) if words else -1
     if at < 0 or is_denied_or_doubted(sentence_around(text, at, at + len(words))):
@@ -108,7 +96,7 @@ def _with_quote(fact: ExtractedFact, result: FieldResult, text: str, passes: Pas
 
 
 def _hypotheses(reply: VerifierOut, text: str) -> tuple[Hypothesis, ...]:
-    """Guesses as clues: their queries name somebody whom the source names, and nothing that only looks like a name."""
+    """The guesses with queries that share a word with the source and look like searches."""
     known = set(fold(text).split())
     found = []
     for one in reply.hypotheses[:MAX_HYPOTHESES]:
@@ -129,22 +117,20 @@ DEATH_DATES = frozenset({"death_date", "burial_date"})
 
 
 def is_long_past(record: CheckedRecord, year: int) -> bool:
-    """Whether nobody can be alive whom the person of a record knew.
+    """Whether everybody the person of a record knew must be dead.
 
-    A page names children and grandchildren of whom the tree may know nothing yet,
-    so that no mask would hide them.
+    A page names children and grandchildren who are not in the tree yet, so no mask would hide them.
     """
-    for one in record.accepted:
-        when = one.fact.when
-        if when and one.fact.field in DEATH_DATES and when.last_year < year - MAX_AGE:
-            return True
-        if when and one.fact.field == "birth_date" and when.last_year < year - MAX_AGE - MAX_LIFESPAN:
-            return True
-    return False
+    dates = [(one.fact.field, one.fact.when) for one in record.accepted if one.fact.when]
+    return any(
+        (field in DEATH_DATES and when.last_year < year - MAX_AGE)
+        or (field == "birth_date" and when.last_year < year - MAX_AGE - MAX_LIFESPAN)
+        for field, when in dates
+    )
 
 
 def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
-    """The record with what a model found; each value has passed the firewall, and none of the rules' is lost."""
+    """Add what a model finds and confirms, if it passes the firewall; nothing found by rule is lost."""
     notes: list[str] = []
     facts = record.facts
     page = record.fetched.page
@@ -153,39 +139,36 @@ def review_with_model(record: CheckedRecord, model: Model) -> CheckedRecord:
         facts = (*facts, *(check_fact(one, record.fetched, record.read) for one in residue.facts))
         notes += [f"not taken: {one.reason}" for one in residue.refused]
         notes += [residue.note] if residue.note else []
-    # What a model found itself it cannot bear out.
+    # A model cannot confirm what it found itself.
     doubtful = tuple(one.fact for one in facts if one.status == "unverified" and one.fact.method != "model")
-    given = VerifierInput(record.fetched.source.url, record.fetched.text, doubtful)
-    heard = verify_by_model(given, model, lambda fact: not _violations(fact, record))
-    agreed = {(str(one.field), one.value): one for one in heard.confirmed}
+    text, name, sex = record.fetched.text, record.read.name or record.read.title, record.read.sex
+    review = verify_by_model(
+        record.fetched.source.url, text, doubtful, model, lambda fact: not check(fact, text, name, sex)
+    )
+    confirmed = {(str(one.field), one.value): one for one in review.confirmed}
     return replace(
         record,
-        facts=tuple(_confirmed(one, agreed) for one in facts),
-        hypotheses=(*record.hypotheses, *heard.hypotheses),
-        notes=(*notes, *heard.flags),
+        facts=tuple(_confirmed(one, confirmed) for one in facts),
+        hypotheses=(*record.hypotheses, *review.hypotheses),
+        notes=(*notes, *review.flags),
     )
 
 
-def _confirmed(one: CheckedFact, agreed: dict[tuple[str, str], ExtractedFact]) -> CheckedFact:
-    """A value that waited for a second opinion and got one; it is no surer for that than it was."""
-    fact = agreed.get((one.fact.field, one.fact.value))
+def _confirmed(one: CheckedFact, confirmed: Mapping[tuple[str, str], ExtractedFact]) -> CheckedFact:
+    """An unverified value becomes verified if a model confirms it; its confidence stays the same."""
+    fact = confirmed.get((one.fact.field, one.fact.value))
     return replace(one, fact=fact, status="verified") if fact and one.status == "unverified" else one
 
 
-def _violations(fact: ExtractedFact, record: CheckedRecord) -> tuple[Violation, ...]:
-    read = record.read
-    return check(fact, record.fetched.text, read.name or read.title, read.sex)
-
-
 class CaseModel:
-    """Asks a model where the rules are not sure; without one, the rules are all there is."""
+    """Asks a model where the rules are not sure, if there is one."""
 
     def __init__(self, store: CaseStore, settings: CaseSettings, year: int, model: Model | None, *, is_local: bool):
         self._store = store
         self._settings = settings
         self._year = year
         self._model = CircuitBreakerModel(model) if model else None
-        self._tells_all = is_local and settings.model_sees_living
+        self._sees_living = is_local and settings.model_sees_living
 
     @property
     def problem(self) -> ModelUnreachable | None:
@@ -193,13 +176,13 @@ class CaseModel:
         return self._model.problem if self._model else None
 
     def model(self) -> Model | None:
-        """The model as it may be asked now: people who may be alive are masked in all that it is sent."""
-        if self._model is None or self._tells_all:
+        """The model as it may be asked now: people who may be alive are masked in all prompts."""
+        if self._model is None or self._sees_living:
             return self._model
         return MaskedModel(self._model, self._mask().text)
 
     def names_no_living_person(self, words: str) -> bool:
-        """Whether words of a model may be told to others."""
+        """Whether words of a model may be sent to other sources."""
         return self._mask().text(words) == words
 
     def _mask(self) -> Mask:
@@ -212,8 +195,8 @@ class CaseModel:
         return Mask(withheld, "public")
 
     def review(self, record: CheckedRecord) -> CheckedRecord:
-        """The record with what a model adds; a page that may name the living is shown to none but the user's own."""
-        if self._model is None or not (self._tells_all or is_long_past(record, self._year)):
+        """The record with what a model adds; only a local model may see a page that may name living people."""
+        if self._model is None or not (self._sees_living or is_long_past(record, self._year)):
             return record
         model = self.model()
         return review_with_model(record, model) if model else record

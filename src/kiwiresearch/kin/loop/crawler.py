@@ -1,4 +1,4 @@
-"""Processes one queue item: searches the sources for its person, stores the record and logs the search."""
+"""Processes a queue item: searches the sources for its person, stores the record and logs the search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kiwiresearch.kin.loop.decisions import update_living_status
 from kiwiresearch.kin.loop.person_match import is_about, is_same_life
 from kiwiresearch.kin.loop.progress import CaseProgress
 from kiwiresearch.kin.loop.queries import QueryOrigin, TreePosition, age_term, clue_items, query_key, relative_items
-from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, StoredRecord, store_record
+from kiwiresearch.kin.loop.record_writer import AddressLookup, Relative, store_record
 from kiwiresearch.kin.loop.revisits import (
     already_failed,
     frontier_items,
@@ -37,24 +37,24 @@ from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.queues import FrontierItem, RevisitItem, to_utc_text
-from kiwiresearch.kin.tree import Person
+from kiwiresearch.kin.tree import Person, PersonId
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """One step, for who watches."""
+    """The result of one step, for display."""
 
     what: str
     """`fetch`, `clue`, `revisit` or `stop`."""
     words: str
-    """A sentence for the log; it names nobody who may live."""
+    """A sentence for the log; it names no person who may be alive."""
     new: int = 0
     reason: str = ""
-    """Of a stop, the condition that held."""
+    """The condition that ended the case, for a stop."""
 
 
 class Crawler:
-    """Asks the sources of a case. What is asked of them is asked outside of any transaction."""
+    """Searches the sources of a case, never inside a transaction."""
 
     def __init__(
         self,
@@ -63,22 +63,22 @@ class Crawler:
         located: AddressLookup,
         settings: CaseSettings,
         year: int,
-        opinion: CaseModel,
+        case_model: CaseModel,
     ) -> None:
         self.sources = tuple(sorted(sources, key=lambda source: (source.tier, not is_local(source), source.id)))
         self._store = store
         self._located = located
         self._settings = settings
         self._year = year
-        self._opinion = opinion
+        self._case_model = case_model
 
     @property
     def local(self) -> frozenset[str]:
-        """The sources on this machine, which need no rest."""
+        """The sources on this machine, which can be asked at any time."""
         return frozenset(source.id for source in self.sources if is_local(source))
 
     def seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
-        """The record that a case begins with: the page of whom the user means, else what a source has first."""
+        """The record a case begins with: the page of the person the user means, else the first that a source finds."""
         problem: KiwiError = NothingFound(f"No source of this case has a page about {name!r}.")
         for source in self.sources:
             try:
@@ -89,52 +89,51 @@ class Crawler:
                 problem = nothing
                 continue
             except SourceError:
-                continue  # nobody knows yet whether the seed is dead, so that most sources may not be asked
+                continue  # it is not known yet whether the seed is dead, so most sources may not be asked
             for record in map(check_record, found):
                 if record and record.read.is_person:
-                    return self._opinion.review(record), source
+                    return self._case_model.review(record), source
         raise problem
 
     def fetch(self, item: FrontierItem | RevisitItem) -> StepResult:
-        """Look for whom an item is about, and write all that comes of it in one step."""
+        """Search for the person of an item, and store everything found in one transaction."""
         what = "fetch" if isinstance(item, FrontierItem) else "revisit"
-        wanted = item if isinstance(item, FrontierItem) else self._original_item(item)
-        if wanted is None:
+        original = item if isinstance(item, FrontierItem) else self._original_item(item)
+        if original is None:
             self._store.queues.finish(item, "dropped")
             return StepResult(what, "What it looks for is no longer there.")
         if isinstance(item, FrontierItem) and already_failed(self._store, item):
             return self._drop_duplicate(item)
-        target, is_meant = self._target(item, wanted)
-        looked = search_sources(self.sources, target, is_meant, self._is_known)
-        if looked.record is None and looked.retry_after_s is not None:
-            return self._postpone(item, target, looked, looked.retry_after_s)
-        record = self._opinion.review(looked.record) if looked.record else None
+        target, is_meant = self._target(item, original)
+        result = search_sources(self.sources, target, is_meant, self._is_known)
+        if result.record is None and result.retry_after_s is not None:
+            return self._postpone(item, target, result, result.retry_after_s)
+        record = self._case_model.review(result.record) if result.record else None
         with self._store.step("crawler"):
             self._store.queues.finish(item)
             before = self._store.assertion_count()
-            if record and looked.source:
-                self.store_record(record, looked.source, position_of(wanted))
+            if record and result.source:
+                self.store_record(record, result.source, TreePosition.from_context(original.context))
             new = self._store.assertion_count() - before
-            self._log(item, target, looked, new)
-            update_failed_search(self._store, wanted, looked, to_utc_text(self._store.now()))
+            self._log(item, target, result, new)
+            update_failed_search(self._store, original, result, to_utc_text(self._store.now()))
             progress = CaseProgress.load(self._store)
-            after = progress.after_step() if looked.is_known else progress.after_query(new, fetched=bool(record))
-            self._store.set_state("progress", after.record())
-        return StepResult(what, looked.summary(new), new)
+            after = progress.after_step() if result.is_known else progress.after_query(new, fetched=bool(record))
+            after.save(self._store)
+        return StepResult(what, result.summary(new), new)
 
-    def store_record(self, record: CheckedRecord, source: EvidenceSource, standing: TreePosition) -> StoredRecord:
-        """Write a record, and queue whom it names and what it makes one guess."""
-        kept = store_record(self._store, record, self._located)
+    def store_record(self, record: CheckedRecord, source: EvidenceSource, position: TreePosition) -> PersonId:
+        """Store a record, and queue the relatives it names and the clues it gives."""
+        stored = store_record(self._store, record, self._located)
         name = record.read.name or record.read.title
         age = age_term(CaseProgress.load(self._store).iterations, self._settings.max_iterations)
-        origin = QueryOrigin(kept.person, name, standing, source.id, source.tier, age)
-        self._follow(kept.relatives, origin)
-        for clue in clue_items(record.hypotheses, kept.person, standing):
+        self._follow(stored.relatives, QueryOrigin(stored.person, name, position, source.id, source.tier, age))
+        for clue in clue_items(record.hypotheses, stored.person, position):
             self._store.queues.push("clue", clue)
-        return kept
+        return stored.person
 
     def _follow(self, relatives: Sequence[Relative], origin: QueryOrigin) -> None:
-        """Queue those whom a record names, and then whom it names as theirs."""
+        """Queue the relatives that a record names, then the relatives it names for them."""
         unread = [one for one in relatives if not (one.address and self._store.source_by_url(one.address))]
         for item in relative_items(unread, origin, self._settings, known_queries(self._store, self._settings)):
             self._store.queues.push("frontier", item)
@@ -144,67 +143,67 @@ class Crawler:
                 self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=place))
 
     def _original_item(self, item: RevisitItem) -> FrontierItem | None:
-        """The item that is looked at a second time."""
+        """The item whose search is repeated."""
         return next((one for one in frontier_items(self._store) if one.id == original_item_id(item)), None)
 
     def _target(
-        self, item: FrontierItem | RevisitItem, wanted: FrontierItem
+        self, item: FrontierItem | RevisitItem, original: FrontierItem
     ) -> tuple[SearchTarget, Callable[[CheckedRecord], bool]]:
-        """Whom to look for, and how to know that a record is about them."""
-        person = self._person(wanted)
-        contexts: list[Mapping[str, Any]] = [wanted.context]
+        """The person to search for, and a test whether a record is about them."""
+        person = self._person(original)
+        contexts: list[Mapping[str, Any]] = [original.context]
         if isinstance(item, RevisitItem):
             target = SearchTarget(item.improved_query, person, source=item.original_source_id)
         else:
-            address = wanted.query_string if "://" in wanted.query_string else ""
-            name = str(wanted.context.get("name") or wanted.query_string)
-            target = SearchTarget(name, person, address, str(wanted.context.get("source", "")) if address else "")
+            address = original.query_string if "://" in original.query_string else ""
+            name = str(original.context.get("name") or original.query_string)
+            target = SearchTarget(name, person, address, str(original.context.get("source", "")) if address else "")
         if person is not None and not target.address:
             roles = roles_of(self._store.tree(), person.id)
             contexts += [{"field": field, "of": one.id, "of_name": one.name} for field, one in roles]
         name = target.query().name
-        return (
-            target,
-            lambda record: (
-                any(self._fits(record, {**one, "name": name}) for one in contexts)
-                or (person is not None and is_same_life(record, person))
-            ),
-        )
 
-    def _person(self, wanted: FrontierItem) -> Person | None:
-        """Who is looked for, as sources outside must know them; whom a clue leads to, nobody knows."""
-        if not wanted.target_entity_id or wanted.context.get("field") == "clue":
+        def is_meant(record: CheckedRecord) -> bool:
+            if any(self._fits(record, {**one, "name": name}) for one in contexts):
+                return True
+            return person is not None and is_same_life(record, person)
+
+        return target, is_meant
+
+    def _person(self, item: FrontierItem) -> Person | None:
+        """The person of an item, with a current living status if others are asked; None for a clue."""
+        if not item.target_entity_id or item.context.get("field") == "clue":
             return None
-        person = self._store.person(wanted.target_entity_id)
+        person = self._store.person(item.target_entity_id)
         if person.living == "unknown" and len(self.local) < len(self.sources):
             update_living_status(self._store, self._year, self._settings.years_after_death)
-            person = self._store.person(wanted.target_entity_id)
+            person = self._store.person(item.target_entity_id)
         return person
 
     def _drop_duplicate(self, item: FrontierItem) -> StepResult:
-        """Two records named somebody who turned out to be one person: one search is enough."""
+        """Two records named a relative, and both turned out to be one person: one search is enough."""
         with self._store.step("crawler"):
             self._store.queues.finish(item, "dropped")
-            self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
+            CaseProgress.load(self._store).after_step().save(self._store)
         return StepResult("fetch", "Searched already for somebody who turned out to be the same.")
 
     def _postpone(
-        self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, rests_s: float
+        self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, retry_after_s: float
     ) -> StepResult:
-        """A source wants to be left alone: the item comes back when it may be asked."""
-        later = to_utc_text(self._store.now(), later_s=rests_s)
+        """Put the item back until a source that wants to rest may be asked again."""
+        later = to_utc_text(self._store.now(), later_s=retry_after_s)
         with self._store.step("crawler"):
             self._store.queues.fail(item, "a source wants to be left alone", later)
-            self._log(item, target, looked, 0)
-            self._store.set_state("progress", CaseProgress.load(self._store).after_step().record())
-        return StepResult("fetch", f"A source wants to be left alone for {round(rests_s)} seconds.")
+            self._log(item, target, result, 0)
+            CaseProgress.load(self._store).after_step().save(self._store)
+        return StepResult("fetch", f"A source wants to be left alone for {round(retry_after_s)} seconds.")
 
-    def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, looked: SearchResult, new: int) -> None:
-        """A line of the research log for each source, those that were not asked as well."""
+    def _log(self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, new: int) -> None:
+        """Log the search for each source, including those that were not asked."""
         query = item.query_string if isinstance(item, FrontierItem) else item.improved_query
         person = target.person
         years = [exact_year(person.birth), exact_year(person.death)] if person else []
-        for answer in looked.answers:
+        for answer in result.answers:
             form = query_key(target.name, answer.source, [year for year in years if year is not None])
             self._store.note_query(
                 query,
@@ -229,7 +228,3 @@ class Crawler:
     def _is_known(self, fetched: Fetched) -> bool:
         """Whether the case has this record in this version."""
         return self._store.source_by_url(fetched.source.url) == fetched.source.id
-
-
-def position_of(item: FrontierItem) -> TreePosition:
-    return TreePosition(int(item.context.get("generation", 0)), int(item.context.get("aside", 0)))

@@ -15,36 +15,36 @@ from kiwiresearch.kin.resolve.proposal import MergeProposal
 from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.values import ConflictRow
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.kin.tree import Tree
 from kiwiresearch.llm.model import Model
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What was done, for the log."""
+    """What was decided, for the log."""
 
     merged: tuple[str, ...] = ()
     proposals: tuple[MergeProposal, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
-    """Where a model was of no help."""
+    """Why a model did not help."""
 
 
 def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
-    """Resolve, then doubts, then conflicts, then the living: each sees what the one before it did.
+    """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the one before.
 
-    A model is asked between the steps that write, so that nobody waits for it with the case locked.
+    A model is asked between the transactions, so the case is not locked while it answers.
     """
     if model is not None:
-        update_living_status(store, year, years_after_death)  # nobody who may be alive is told to a model
+        update_living_status(store, year, years_after_death)  # the model may not see people who may be alive
     merged, proposals, notes = resolve(store, model)
     with store.step("verifier"):
         _dispute_implausible(store, store.tree())
     tree = store.tree()
     conflicts = conflicts_of(tree)
     if model is not None:
-        heard = review_conflicts(conflicts, tree, model)
-        conflicts, notes = heard.conflicts, (*notes, *heard.notes)
+        reviewed = review_conflicts(conflicts, tree, model)
+        conflicts, notes = reviewed.conflicts, (*notes, *reviewed.notes)
     with store.step("conflict analyst"):
         _store_conflicts(store, conflicts)
         _prefer_recommended(store, tree, conflicts)
@@ -55,20 +55,20 @@ def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Mo
 def resolve(
     store: CaseStore, model: Model | None = None
 ) -> tuple[tuple[str, ...], tuple[MergeProposal, ...], tuple[str, ...]]:
-    """Merge what is sure, and return what was merged, what a person has to look at, and where a model failed."""
+    """Merge what is certain; return the merges, the proposals left for the user, and why a model did not help."""
     tree = store.tree()
     proposals = propose(tree, cannot_link=sorted(forbidden_pairs(store)))
     notes: tuple[str, ...] = ()
     if model is not None:
-        heard = review_by_model(proposals, tree, model)
-        proposals, notes = heard.proposals, heard.notes
+        reviewed = review_by_model(proposals, tree, model)
+        proposals, notes = reviewed.proposals, reviewed.notes
     with store.step("resolver"):
         merged, left = _merge(store, proposals)
     return merged, left, notes
 
 
 def forbidden_pairs(store: CaseStore) -> frozenset[Pair]:
-    """The pairs that were taken apart, as the people they are by now: either may have been merged since."""
+    """The pairs that were split, by their current ids: either person may have been merged since."""
     pairs = ((store.canonical(one.first), store.canonical(one.second)) for one in store.merges.forbidden())
     return frozenset(ordered_pair(*pair) for pair in pairs)
 
@@ -82,7 +82,8 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
         if not is_sure or ordered_pair(one, other) in forbidden_pairs(store):
             left.append(proposal)
             continue
-        first, second = _canonical_first(store, one, other)
+        # A person with a record of their own stands for both; else the lower id does.
+        first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
         merged.append(
             store.merges.merge(
                 first,
@@ -98,12 +99,6 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
     return tuple(merged), tuple(left)
 
 
-def _canonical_first(store: CaseStore, one: PersonId, other: PersonId) -> tuple[PersonId, PersonId]:
-    """Who has a record of their own stands for both; else the lower id."""
-    ranked = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
-    return ranked[0], ranked[1]
-
-
 def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
     """Dispute the facts and relationships that cannot be right; they stay in the case."""
     known = {fact.id: fact.status for fact in tree.facts} | {tie.id: tie.status for tie in tree.relationships}
@@ -114,7 +109,7 @@ def _dispute_implausible(store: CaseStore, tree: Tree) -> None:
 
 
 def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
-    kept = {row.id for row in store.conflicts()}
+    earlier = {row.id for row in store.conflicts()}
     for conflict in found:
         best = conflict.recommended_index
         row = ConflictRow(
@@ -133,12 +128,12 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
             conflict.next_actions,
         )
         store.put_conflict(row)
-    for gone in sorted(kept - {conflict.conflict_id for conflict in found}):
+    for gone in sorted(earlier - {conflict.conflict_id for conflict in found}):
         store.drop_conflict(gone)
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
-    """Show people with the values that stand best by their evidence."""
+    """Show people with the values that have the best evidence."""
     shown = {fact.id: fact.preferred for fact in tree.facts}
     for conflict in found:
         at = conflict.recommended_index
@@ -148,7 +143,7 @@ def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict])
 
 
 def update_living_status(store: CaseStore, year: int, years_after_death: int) -> None:
-    """Say of everybody whether they may be alive, as far as is known now."""
+    """Set for everybody whether they may be alive, by what is known now."""
     with store.step("privacy"):
         _set_living(store, store.tree(), year, years_after_death)
 

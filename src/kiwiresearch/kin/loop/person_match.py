@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -14,38 +14,34 @@ from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Person
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
 from kiwiresearch.text.words import fold
 
-PARENTS: tuple[FieldName, ...] = ("father", "mother", "parent")
+PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 RECIPROCAL_FIELDS: Mapping[str, tuple[FieldName, ...]] = {
-    "father": ("child",),
-    "mother": ("child",),
-    "parent": ("child",),
-    "child": PARENTS,
-    "spouse": ("spouse", "partner"),
-    "partner": ("spouse", "partner"),
+    **dict.fromkeys(PARENT_FIELDS, ("child",)),
+    "child": PARENT_FIELDS,
+    **dict.fromkeys(("spouse", "partner"), ("spouse", "partner")),
     "sibling": ("sibling",),
 }
-"""How a record names the one who led to it: a child's page tells its parents."""
+"""The fields under which a relative's record names the person who led to it: a child's page has its parents."""
 
 
 def is_about(record: CheckedRecord, context: Mapping[str, Any], leads_back: Callable[[ExtractedFact], bool]) -> bool:
-    """A person of that name whose own record names the relative who led here, in the right role.
+    """Whether a record has the name searched for, and names the relative who led here in the right role.
 
-    `leads_back` tells whether a relation of the record links to that relative's own page.
+    `leads_back` says whether a relation of the record links to that relative's own page.
     """
     read = record.read
     name = parse_name(str(context.get("name", "")))
-    if not read.is_person or not any(
-        is_same_full_name(name, parse_name(one)) for one in (read.name, read.title) if one
-    ):
+    names = [parse_name(one) for one in (read.name, read.title) if one]
+    if not read.is_person or not any(is_same_full_name(name, one) for one in names):
         return False
     fields = RECIPROCAL_FIELDS.get(str(context.get("field")), tuple(sorted(RELATION_FIELDS)))
     relative = parse_name(str(context.get("of_name", "")))
-    told = [one.fact for one in record.accepted if one.fact.field in fields]
-    return any(leads_back(fact) or is_same_full_name(relative, parse_name(fact.value)) for fact in told)
+    facts = [one.fact for one in record.accepted if one.fact.field in fields]
+    return any(leads_back(fact) or is_same_full_name(relative, parse_name(fact.value)) for fact in facts)
 
 
 def is_same_full_name(one: PersonName, other: PersonName) -> bool:
-    """Two full names of one person: all of the shorter is in the longer, and it is more than a first name."""
+    """Whether two full names can be one person's: the longer contains the shorter, which is not just a first name."""
     if not one.given or not other.given or names_conflict(one, other):
         return False
     mine, theirs = core_words(one), core_words(other)
@@ -57,21 +53,21 @@ def is_same_full_name(one: PersonName, other: PersonName) -> bool:
 
 
 def core_words(name: PersonName) -> frozenset[str]:
-    """The words of a name that are the person's own."""
+    """The words of a given name, surname and maiden name, without titles."""
     return frozenset(fold(" ".join((*name.given, name.surname, name.maiden))).split())
 
 
 def is_same_life(record: CheckedRecord, person: Person) -> bool:
-    """The same name and years of birth and death; where the very days agree, the first name is enough."""
+    """Whether name and years of birth and death agree; if the days agree, the first name is enough."""
     if not record.read.is_person:
         return False
     names = [parse_name(one) for one in (person.name, *person.names)]
     pairs = list(product(names, [parse_name(one) for one in (record.read.name, record.read.title) if one]))
     ends: tuple[tuple[FieldName, DateRange | None], ...] = (("birth_date", person.birth), ("death_date", person.death))
-    told = [(when, [one.fact.when for one in record.accepted if one.fact.field == field]) for field, when in ends]
-    if all(any(_is_same_day(when, other) for other in others) for when, others in told):
+    dates = [(when, [one.fact.when for one in record.accepted if one.fact.field == field]) for field, when in ends]
+    if all(any(_is_same_day(when, other) for other in others) for when, others in dates):
         return any(_is_same_first_name(one, other) for one, other in pairs)
-    years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in told)
+    years = all(exact_year(when) in {exact_year(other) for other in others} - {None} for when, others in dates)
     return years and any(is_same_full_name(one, other) for one, other in pairs)
 
 
@@ -82,31 +78,18 @@ def _is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
 
 
 def _is_same_first_name(one: PersonName, other: PersonName) -> bool:
-    return (
-        bool(one.given and other.given)
-        and fold(one.given[0]) == fold(other.given[0])
-        and not names_conflict(one, other)
-    )
+    if not one.given or not other.given or names_conflict(one, other):
+        return False
+    return fold(one.given[0]) == fold(other.given[0])
 
 
-PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
-ROLE_OF_FIELD: dict[FieldName, str] = {
-    "father": "father",
-    "mother": "mother",
-    "parent": "parent",
-    "spouse": "spouse",
-    "partner": "spouse",
-    "child": "child",
-    "sibling": "sibling",
-}
-"""Relations that one person may be told under."""
 SPELLING_VARIANT, CLOSE_SPELLING_VARIANT = 0.92, 0.96
-"""From here on two first names are one that is spelled otherwise: of a father, and of a wife who has no other name."""
+"""From this similarity two first names are spellings of one: of a parent, and of a wife without another name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A relative as one place of a record tells it."""
+    """A relative as one passage of a record names them."""
 
     checked: CheckedFact
     address: str
@@ -114,7 +97,9 @@ class Mention:
 
     @property
     def kind(self) -> str:
-        return ROLE_OF_FIELD[self.checked.fact.field]
+        """The field; a partner may be called a spouse elsewhere in the same record."""
+        field = self.checked.fact.field
+        return "spouse" if field == "partner" else field
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +122,22 @@ class MentionedPerson:
 
     @property
     def fields(self) -> tuple[FieldName, ...]:
-        """What all mentions call the person: 'parent' in one place is 'mother' in another."""
+        """The fields of all mentions: 'parent' in one place is 'mother' in another."""
         return tuple(one.checked.fact.field for one in self.mentions)
 
 
 @dataclass(frozen=True, slots=True)
 class MentionedPeople:
-    """The relatives of a record, and mentions that may be of several of them."""
+    """The relatives of a record, and mentions that fit several of them."""
 
     people: tuple[MentionedPerson, ...]
     unclear: tuple[CheckedFact, ...]
 
 
 def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
-    """Put mentions together; a short name that fits several people is left aside, since it may be any of them."""
+    """Group mentions by person; a short name that fits several people is unclear."""
     mentions = [Mention(one, address_of(one), parse_name(one.fact.value)) for one in relations]
+    # The fullest names first, so that shorter ones find the person they belong to.
     fullest = sorted(
         mentions, key=lambda one: (not one.address, -_name_length(one.name), one.checked.fact.snippet.start)
     )
@@ -162,8 +148,7 @@ def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[Check
         if len(fitting) > 1:
             unclear.append(mention.checked)
         elif fitting:
-            number = fitting[0]
-            people[number] = replace(people[number], mentions=(*people[number].mentions, mention))
+            people[fitting[0]] = MentionedPerson((*people[fitting[0]].mentions, mention))
         else:
             people.append(MentionedPerson((mention,)))
     return MentionedPeople(tuple(people), tuple(unclear))
@@ -174,7 +159,7 @@ def _name_length(name: PersonName) -> int:
 
 
 def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
-    """Whether a mention is of a person told already."""
+    """Whether a mention is of a person mentioned before."""
     if not _is_same_role(mention.kind, person.mentions[0].kind):
         return False
     if mention.address and person.address:
@@ -185,12 +170,12 @@ def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
 
 
 def _dates_exclude(one: Mention, other: Mention) -> bool:
-    """Whether the record gives them births or deaths that cannot be one."""
-    told = {fact.fact.field: fact.fact.when for fact in other.checked.details if fact.status != "rejected"}
+    """Whether the record gives them births or deaths that differ."""
+    dates = {fact.fact.field: fact.fact.when for fact in other.checked.details if fact.status != "rejected"}
     return any(
         date_relation(fact.fact.when, when) == "apart"
         for fact in one.checked.details
-        if fact.status != "rejected" and fact.fact.when and (when := told.get(fact.fact.field))
+        if fact.status != "rejected" and fact.fact.when and (when := dates.get(fact.fact.field))
     )
 
 
@@ -200,13 +185,13 @@ def _is_same_role(one: str, other: str) -> bool:
 
 
 def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:
-    """'Catherine of Aragon' is no shorter form of 'Catherine Howard', nor of 'Catherine Parr'."""
+    """Whether only one has a byname and only the other a surname: 'Catherine of Aragon', 'Catherine Parr'."""
     places, houses = (bool(one.byname), bool(other.byname)), (bool(one.surname), bool(other.surname))
     return any(places) and any(houses) and places == houses[::-1] and not all(places)
 
 
 def _is_same(one: PersonName, other: PersonName, kind: str) -> bool:
-    """A shorter form of the other; of a father, who is one, the first name is enough."""
+    """Whether one is a short form of the other; for a parent the first name is enough."""
     if names_conflict(one, other) or not one.given or not other.given:
         return False
     mine, theirs = core_words(one), core_words(other)

@@ -1,4 +1,4 @@
-"""The planner: what it is given, the plan of the rules, and how a plan is carried out."""
+"""The planner: its input, the plan by rules, and how a plan is applied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_EXPANSIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class CurrentState:
-    """Where the case stands, in numbers."""
+    """The state of a case, in numbers."""
 
     persons_discovered: int = 0
     assertions_made: int = 0
@@ -34,7 +34,7 @@ class CurrentState:
 
 @dataclass(frozen=True, slots=True)
 class PendingQuery:
-    """An item of the frontier: what it asks for, and about whom."""
+    """An item of the frontier."""
 
     id: str
     query: str
@@ -44,7 +44,7 @@ class PendingQuery:
 
 @dataclass(frozen=True, slots=True)
 class PendingClue:
-    """A hypothesis that waits; never a fact."""
+    """A hypothesis to follow; never a fact."""
 
     id: str
     person: str
@@ -57,7 +57,7 @@ class PendingClue:
 
 @dataclass(frozen=True, slots=True)
 class PastSearch:
-    """A search that found nothing, which is no evidence of absence."""
+    """A search that found nothing, which proves nothing."""
 
     id: str
     source_id: str
@@ -74,7 +74,7 @@ class PendingMerge:
 
 @dataclass(frozen=True, slots=True)
 class PlannerInput:
-    """All that a planner is given; it may name nothing that is not in here."""
+    """What a planner is given; its plan may name nothing else."""
 
     current_state: CurrentState
     recent_discoveries: tuple[str, ...] = ()
@@ -85,12 +85,12 @@ class PlannerInput:
     past_searches: tuple[PastSearch, ...] = ()
     merges: tuple[PendingMerge, ...] = ()
     revisits: tuple[Revisit, ...] = ()
-    """Second looks that the scheduler has queued."""
+    """Revisits that are queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something to do; the target is the id of an item, a search, a pair, or empty for a stop."""
+    """An action; the target is the id of an item, a search or a pair, and empty for a stop."""
 
     action: ActionKind
     target: str = ""
@@ -109,7 +109,7 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class Revisit:
-    """A source to ask again; `search` is the id of the search that found nothing."""
+    """A search to repeat; `search` is the id of the one that found nothing."""
 
     source_id: str
     improved_query: str
@@ -119,7 +119,7 @@ class Revisit:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a planner answers, under both names that second looks go by."""
+    """What a planner answers."""
 
     reasoning: str
     next_actions: tuple[Action, ...] = ()
@@ -129,21 +129,17 @@ class Plan:
     stop_reason: str | None = None
     decided_by: str = "rules"
     from_model: tuple[Action | Expansion | Revisit, ...] = ()
-    """What of it is a model's own."""
-
-    @property
-    def revisit_schedule(self) -> tuple[Revisit, ...]:
-        return self.revisit_recommendations
+    """The parts that a model proposed."""
 
     def record(self) -> dict[str, Any]:
-        """The plan as data."""
+        """The plan as JSON; the specification has two names for revisits."""
         row = asdict(replace(self, from_model=()))
         del row["from_model"]
         return {**row, "revisit_schedule": row["revisit_recommendations"]}
 
 
 def plan_by_rules(given: PlannerInput) -> Plan:
-    """The plan of the rules: stop where a condition holds, else the most promising first, Tier 0 before the others."""
+    """Stop if a condition holds, else the most promising items first, Tier 0 before the others."""
     reason = next((name for name, holds in given.stop_conditions.items() if holds), None)
     if reason is not None:
         stop = Action("stop", priority=1.0)
@@ -170,16 +166,12 @@ def _clamp(value: float) -> float:
 RECENT_DISCOVERIES = 10
 MAX_CONSIDERED = 50
 MAX_BOOST = 0.1
-"""So much further ahead an item gets at most that a model picks."""
+"""How much priority an item gains at most if a model picks it."""
 MAX_SUGGESTED = 3
 
 
 def planner_input(
-    store: CaseStore,
-    tree: Tree,
-    state: LoopState,
-    negatives: Sequence[FailedSearch],
-    proposals: Sequence[MergeProposal],
+    store: CaseStore, tree: Tree, state: LoopState, failed: Sequence[FailedSearch], proposals: Sequence[MergeProposal]
 ) -> PlannerInput:
     """The case as a planner sees it."""
     found = [one for one in store.queries() if one.new_assertions]
@@ -201,9 +193,7 @@ def planner_input(
         {name: holds(state) for name, holds in STOP_CONDITIONS.items()},
         tuple(_pending_query(one) for one in _frontier(store)[:MAX_CONSIDERED]),
         tuple(
-            PastSearch(one.item.id, source, str(one.item.context["name"]))
-            for one in negatives
-            for source in one.sources
+            PastSearch(one.item.id, source, str(one.item.context["name"])) for one in failed for source in one.sources
         )[-MAX_CONSIDERED:],
         tuple(
             PendingMerge(" ".join(one.candidate_pair), one.similarity_score)
@@ -219,12 +209,12 @@ def planner_input(
 
 
 def pending_clues(store: CaseStore) -> tuple[ClueItem, ...]:
-    """The clues that wait, the best first."""
+    """The waiting clues, best first."""
     return tuple(one for one in store.queues.items("clue", "pending") if isinstance(one, ClueItem))
 
 
 def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mapping[str, list[BetterQuery]]:
-    """Second looks that a model asks for, by the item they are for; the words may go to sources outside."""
+    """Revisits that a model asks for, by item; their queries may be sent to other sources."""
     found: dict[str, list[BetterQuery]] = defaultdict(list)
     for one in (one for one in plan.from_model if isinstance(one, Revisit) and may_be_asked(one.improved_query)):
         found[one.search].append(BetterQuery(one.improved_query, one.reason or "a model asks for it"))
@@ -232,7 +222,7 @@ def requested_revisits(plan: Plan, may_be_asked: Callable[[str], bool]) -> Mappi
 
 
 def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKey], age: float) -> None:
-    """Do what a model asks for, as far as the rules allow; what the rules plan is in the queues already."""
+    """Carry out what a model proposed, within limits; what the rules plan is already in the queues."""
     frontier = {one.id: one for one in _frontier(store)}
     for action in (one for one in plan.from_model if isinstance(one, Action)):
         item = frontier.get(action.target)
@@ -246,8 +236,8 @@ def apply_plan(store: CaseStore, plan: Plan, tree: Tree, known: Sequence[QueryKe
         hints = places.get(person)
         if hints is None or store.canonical(person) not in tree.persons:
             continue
-        standing = TreePosition(int(hints.get("generation", 0)), int(hints.get("aside", 0)))
-        origin = QueryOrigin(person, tree.persons[store.canonical(person)].name, standing, age=age)
+        name = tree.persons[store.canonical(person)].name
+        origin = QueryOrigin(person, name, TreePosition.from_context(hints), age=age)
         for new in suggested_items(queries, origin, MAX_SUGGESTED, known):
             store.queues.push("frontier", new)
 

@@ -28,9 +28,9 @@ from kiwiresearch.text.words import fold
 
 REPLY_TOKENS = 900
 MAX_LISTED = 20
-"""So many items of each kind are shown."""
+"""How many items of each kind a model is shown."""
 NOT_A_QUERY = re.compile(r"://|www\.|[<>{}\[\]\\]|\bQ\d+\b|\d{5}")
-"""Addresses, ids and markup are no words to search for."""
+"""Addresses, ids and markup are not searched for."""
 MAX_QUERY_LENGTH = 80
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -70,7 +70,7 @@ class RevisitOut(BaseModel):
 
 
 class PlannerOut(BaseModel):
-    """The whole reply of a planner; second looks go by either of two names."""
+    """The reply of a planner; revisits have either of two names."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -84,7 +84,7 @@ class PlannerOut(BaseModel):
 
 
 def plan_by_model(given: PlannerInput, model: Model) -> Plan:
-    """The plan of the rules with what a model picked put first; whether to stop, the conditions alone decide."""
+    """The plan by rules with a model's picks first; only the conditions decide whether to stop."""
     rules = plan_by_rules(given)
     if rules.should_stop or not (given.pending_queries or given.pending_clues or given.past_searches):
         return rules
@@ -98,10 +98,10 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
     expansions = tuple(dict.fromkeys(_expansions(found, given)))
     revisits = tuple(dict.fromkeys(_revisits(found, given)))
     rest = tuple(one for one in rules.next_actions if one.target not in {two.target for two in picked})
-    wish = f" It would stop: {printable(found.stop_reason or '')!r}." if found.should_stop else ""
+    stop = f" It would stop: {printable(found.stop_reason or '')!r}." if found.should_stop else ""
     return replace(
         rules,
-        reasoning=f"{printable(found.reasoning)}{wish}",
+        reasoning=f"{printable(found.reasoning)}{stop}",
         next_actions=(*picked, *rest)[:MAX_ACTIONS],
         query_expansions=tuple(dict.fromkeys((*expansions, *rules.query_expansions)))[:MAX_EXPANSIONS],
         revisit_recommendations=tuple(dict.fromkeys((*revisits, *rules.revisit_recommendations))),
@@ -117,12 +117,12 @@ def is_query(text: str) -> bool:
 
 
 def _shares_a_name(query: str, before: str) -> bool:
-    """Whether better words still look for whom the search was for: they share a part of the name."""
+    """Whether a new query shares a part of the name with the old one."""
     return bool({word for word in fold(query).split() if len(word) > 1} & set(fold(before).split()))
 
 
 def _keys(given: PlannerInput) -> Mapping[str, tuple[ActionKind, str]]:
-    """What the keys in the prompt stand for; a model never sees an id."""
+    """What the keys in the prompt mean; a model never sees an id."""
     found: dict[str, tuple[ActionKind, str]] = {}
     for number, one in enumerate(given.pending_queries[:MAX_LISTED], 1):
         found[f"F{number}"] = ("fetch", one.id)

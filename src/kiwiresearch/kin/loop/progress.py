@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY, is_local
 from kiwiresearch.kin.sources.source import EvidenceSource
@@ -13,27 +13,27 @@ from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.queues import QUEUES, ClueItem, FrontierItem, Item, ItemStatus
 
 TARGET_CONFIDENCE = 0.9
-"""The confidence that ends a case, or that share of what its sources can give at best."""
+"""The confidence that ends a case, or that share of the best its sources can give."""
 LOW_DISCOVERY_RATE = 0.1
-PATIENCE = 10
+MAX_QUERIES_IN_VAIN = 10
 RECENT_QUERIES = 20
-"""So many of the last queries tell how much a query still brings."""
+"""The number of queries that the discovery rate is computed from."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """Where a case stands."""
+    """The state of a case that the stop conditions look at."""
 
     budget_used: int = 0
     budget_limit: int = 0
     target_person_confidence: float = 0.0
     attainable_confidence: float = 1.0
-    """What the sources that are switched on can reach: one encyclopedia proves nothing to nine tenths."""
+    """What the enabled sources can reach: one encyclopedia alone never gives 0.9."""
     generation_depth: int = 0
-    """So many generations from the seed nobody is left to be looked for."""
+    """Up to this many generations from the seed nobody is left to search for."""
     target_generations: int = 0
     recent_discovery_rate: float = 1.0
-    """New facts for each of the last queries."""
+    """The share of the last queries that brought new facts."""
     queries_since_last_discovery: int = 0
     frontier_queue: int = 0
     clue_queue: int = 0
@@ -43,7 +43,7 @@ class LoopState:
 
 
 def target_confidence(attainable: float) -> float:
-    """Nine tenths, or of sources that cannot prove so much nine tenths of what they can."""
+    """The confidence to reach; lower if the sources cannot reach it."""
     return TARGET_CONFIDENCE if attainable >= TARGET_CONFIDENCE else TARGET_CONFIDENCE * attainable
 
 
@@ -54,7 +54,7 @@ STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
         and state.generation_depth >= state.target_generations
     ),
     "diminishing_returns": lambda state: (
-        state.recent_discovery_rate < LOW_DISCOVERY_RATE and state.queries_since_last_discovery > PATIENCE
+        state.recent_discovery_rate < LOW_DISCOVERY_RATE and state.queries_since_last_discovery > MAX_QUERIES_IN_VAIN
     ),
     "frontier_empty": lambda state: state.frontier_queue == 0 and state.clue_queue == 0 and state.revisit_queue == 0,
     "max_iterations": lambda state: state.iteration_count >= state.max_iterations,
@@ -79,19 +79,18 @@ def stop_reason(state: LoopState) -> str | None:
 
 def stop_sentence(reason: str, state: LoopState) -> str:
     """The reason in a sentence."""
-    values = {name: getattr(state, name) for name in LoopState.__slots__}
-    return REASONS[reason].format(**values)
+    return REASONS[reason].format(**plain(state))
 
 
 BOOKS_CONFIDENCE = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) / 2
-"""What books can reach for a person: dates stand in the lead, where a rule is nine tenths sure of them, and places
-only in the box, where it is three quarters sure. All that is sure to be copied from each other counts as one source."""
+"""What books can reach for a person: a rule is 0.9 sure of dates in the lead, and 0.75 of places, which only the box
+has. Books copy from each other, so they count as one source."""
 OTHER_CONFIDENCE = {"wikidata": RELIABILITY["wikidata"] * 0.65}
-"""What other sources can reach by the sureness they give their own statements; plugins give at most all of theirs."""
+"""What other sources can reach by the confidence they give their own statements."""
 
 
 def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
-    """What the sources of a case can reach: as much as the best of them, since agreement makes none of them better."""
+    """What the sources of a case can reach: as much as the best of them, since agreement makes none better."""
     reached = [
         BOOKS_CONFIDENCE if is_local(one) else OTHER_CONFIDENCE.get(one.id, RELIABILITY["plugin"]) for one in sources
     ]
@@ -103,7 +102,7 @@ OPEN_STATUSES: tuple[ItemStatus, ...] = ("pending", "taken")
 
 @dataclass(frozen=True, slots=True)
 class CaseProgress:
-    """How far a case has come."""
+    """Counters of a case."""
 
     iterations: int = 0
     fetches: int = 0
@@ -113,23 +112,17 @@ class CaseProgress:
 
     @classmethod
     def load(cls, store: CaseStore) -> CaseProgress:
-        kept = store.state("progress") or {}
-        recent = tuple(kept.get("recent", ()))
-        return cls(kept.get("iterations", 0), kept.get("fetches", 0), kept.get("since_discovery", 0), recent)
+        stored = store.state("progress") or {}
+        return cls(**{**stored, "recent": tuple(stored.get("recent", ()))})
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "iterations": self.iterations,
-            "fetches": self.fetches,
-            "since_discovery": self.since_discovery,
-            "recent": list(self.recent),
-        }
+    def save(self, store: CaseStore) -> None:
+        store.set_state("progress", plain(self))
 
     def after_step(self) -> CaseProgress:
         return replace(self, iterations=self.iterations + 1)
 
     def after_query(self, new: int, *, fetched: bool) -> CaseProgress:
-        """After a query that brought so many new statements; one that brought no record costs nothing of the budget."""
+        """After a query that brought `new` statements; only a fetched record counts towards the budget."""
         return replace(
             self.after_step(),
             fetches=self.fetches + fetched,
@@ -138,7 +131,7 @@ class CaseProgress:
         )
 
     def after_import(self) -> CaseProgress:
-        """After somebody brought new people: what was asked in vain before says nothing of them."""
+        """After an import of new people: earlier searches in vain say nothing about them."""
         return replace(self, since_discovery=0, recent=())
 
     def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = BOOKS_CONFIDENCE) -> LoopState:
@@ -161,15 +154,15 @@ class CaseProgress:
 
 
 def _confidence(store: CaseStore) -> float:
-    """How sure the seeds are: the least sure one decides."""
+    """The confidence of the least certain seed."""
     seeds = store.state("seeds") or []
     return min((store.person(seed).confidence for seed in seeds), default=0.0)
 
 
 def _depth(store: CaseStore, settings: CaseSettings) -> int:
-    """So many generations from the seed nobody waits to be looked for, be it by a clue or a second look."""
+    """The number of generations from the seed in which no search, clue or revisit is waiting."""
     waiting = [
-        abs(int(_item_context(item).get("generation", 0)))
+        abs(_generation(item))
         for queue in QUEUES
         for status in OPEN_STATUSES
         for item in store.queues.items(queue, status)
@@ -177,12 +170,8 @@ def _depth(store: CaseStore, settings: CaseSettings) -> int:
     return min(waiting) - 1 if waiting else settings.generations
 
 
-def _item_context(item: Item) -> Mapping[str, Any]:
-    if isinstance(item, FrontierItem):
-        return item.context
-    return item.evidence_hints if isinstance(item, ClueItem) else {}
-
-
-def state_record(state: LoopState) -> Mapping[str, Any]:
-    """The state as data, for the log."""
-    return {name: getattr(state, name) for name in LoopState.__slots__}
+def _generation(item: Item) -> int:
+    context = (
+        item.context if isinstance(item, FrontierItem) else item.evidence_hints if isinstance(item, ClueItem) else {}
+    )
+    return int(context.get("generation", 0))

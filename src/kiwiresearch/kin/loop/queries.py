@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rapidfuzz.fuzz import token_sort_ratio
 
-from kiwiresearch.kin.loop.person_match import core_words
+from kiwiresearch.kin.loop.person_match import PARENT_FIELDS, core_words
 from kiwiresearch.kin.loop.record_writer import Relative
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY
@@ -19,7 +20,7 @@ from kiwiresearch.kin.tree import FieldName, PersonId, Tree, row_id
 from kiwiresearch.text.words import fold
 
 SIMILAR_FROM = 90
-"""From this likeness on two queries of the same people and years are one."""
+"""From this similarity two queries with the same people and years count as one."""
 KINSHIP_WORDS = frozenset({"father", "mother", "wife", "husband", "son", "daughter", "brother", "sister", "parents"})
 
 
@@ -31,7 +32,7 @@ class QueryKey:
     words: str
     """Folded and sorted."""
     discriminators: tuple[str, ...]
-    """Numbers of kings, junior and senior, years, and words of kinship: where these differ, so do the people."""
+    """Regnal numbers, junior and senior, years and kinship words: if these differ, so do the people."""
 
     @property
     def hash(self) -> str:
@@ -39,23 +40,21 @@ class QueryKey:
 
 
 def query_key(query: str, source: str, years: Iterable[int] = ()) -> QueryKey:
-    """A query as it is remembered."""
-    name = parse_name(query)
+    """The key that queries are compared by."""
     words = sorted(fold(query).split())
     kin = sorted(KINSHIP_WORDS & set(words))
-    regnal, generation = name.discriminators
-    telling = (str(regnal), generation, *kin, *map(str, sorted(years)))
-    return QueryKey(source, " ".join((*words, *map(str, sorted(years)))), telling)
+    numbers = [str(year) for year in sorted(years)]
+    regnal, generation = parse_name(query).discriminators
+    return QueryKey(source, " ".join((*words, *numbers)), (str(regnal), generation, *kin, *numbers))
 
 
 def is_novel(query: QueryKey, known: Iterable[QueryKey], *, fuzzy: bool = True) -> bool:
-    """Whether nothing near it was asked of the same source; one that finds other spellings itself needs no second."""
-    for other in known:
-        if other.source != query.source or other.discriminators != query.discriminators:
-            continue
-        if other.words == query.words or (fuzzy and token_sort_ratio(other.words, query.words) >= SIMILAR_FROM):
-            return False
-    return True
+    """Whether no similar query was made to the same source."""
+    return not any(
+        other.words == query.words or (fuzzy and token_sort_ratio(other.words, query.words) >= SIMILAR_FROM)
+        for other in known
+        if other.source == query.source and other.discriminators == query.discriminators
+    )
 
 
 WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
@@ -63,7 +62,7 @@ WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "ag
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """The terms of an item's place in its queue, each from 0 to 1 but for the tier; items of equal sums go by id."""
+    """The terms of an item's priority, each from 0 to 1 except the tier; ties go by id."""
 
     closeness: float
     """To the seed: 1 for the seed, a half for its parents."""
@@ -74,7 +73,7 @@ class Priority:
     clue: float = 0.0
     """The priority of the clue that led here."""
     age: float = 0.0
-    """What was queued early comes before what was queued late, so that nothing waits for ever."""
+    """Items queued early come before later ones, so nothing waits for ever."""
     tier: int = 0
 
     @property
@@ -87,41 +86,42 @@ class Priority:
         return round(sum(points for _, points in self.terms), 4)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {points:+.3g}" for name, points in self.terms if points)
-        return f"{self.total:g} ({told or 'nothing'})"
+        terms = ", ".join(f"{name} {points:+.3g}" for name, points in self.terms if points)
+        return f"{self.total:g} ({terms or 'nothing'})"
 
 
 def age_term(step: int, last_step: int) -> float:
-    """The term of an item that is queued at a step: it falls as the case goes on.
+    """The age term of an item queued at a step; it falls as the case proceeds.
 
-    To lift all that wait with every step gives the same order, and would mean to write them all each time.
+    Raising all waiting items at every step would give the same order, but write them all each time.
     """
     return round(1 - min(step / max(last_step, 1), 1.0), 4)
 
 
-UP: frozenset[FieldName] = frozenset({"father", "mother", "parent"})
-DOWN: frozenset[FieldName] = frozenset({"child"})
 SUGGESTED_SCOPE = "suggested"
 PLACEHOLDER_NAMES = frozenset({"unknown", "none", "unnamed", "infant", "son", "daughter", "stillborn"})
 LINKED_GAIN, SEARCHED_GAIN = 1.0, 0.1
-"""What a query is likely to find: a page that the source links to is there, a name to be searched for mostly is not.
-All pages that are known of come before all searches, however near those are."""
+"""A linked page exists; a search for a name mostly finds nothing. So all linked pages come before all searches."""
 ASIDE_DISTANCE = 2.5
-"""A step aside is so much further than one along the line: grandparents come before brothers and sisters."""
+"""The distance of a step aside, in generations: grandparents come before brothers and sisters."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreePosition:
-    """Where a person stands to the seed: generations up (above 0) or down, and steps out of the straight line."""
+    """A position relative to the seed: generations up (positive) or down, and steps out of the direct line."""
 
     generation: int = 0
     aside: int = 0
 
+    @classmethod
+    def from_context(cls, context: Mapping[str, Any]) -> TreePosition:
+        return cls(int(context.get("generation", 0)), int(context.get("aside", 0)))
+
     def of_relative(self, field: FieldName) -> TreePosition:
-        """Where a relative of that kind stands; whoever is not straight above or below the seed is a step aside."""
-        if field in UP:
+        """The position of a relative of that kind; anyone not directly above or below the seed is a step aside."""
+        if field in PARENT_FIELDS:
             return TreePosition(self.generation + 1, self.aside + (self.aside > 0 or self.generation < 0))
-        if field in DOWN:
+        if field == "child":
             return TreePosition(self.generation - 1, self.aside + (self.aside > 0 or self.generation > 0))
         return TreePosition(self.generation, self.aside + 1)
 
@@ -135,7 +135,7 @@ class TreePosition:
 
 @dataclass(frozen=True, slots=True)
 class QueryOrigin:
-    """The record that leads to others: whom it is about, which source it is from, and when it was read."""
+    """The record that leads to a query: its person, their position, its source, and when it was read."""
 
     person: PersonId
     name: str
@@ -148,7 +148,7 @@ class QueryOrigin:
 def relative_items(
     relatives: Iterable[Relative], origin: QueryOrigin, settings: CaseSettings, known: Sequence[QueryKey]
 ) -> list[FrontierItem]:
-    """Queries for the relatives that a record names, near ones first, nobody twice."""
+    """Queries for the relatives that a record names, each person once."""
     found: list[FrontierItem] = []
     waiting = list(known)
     for relative in relatives:
@@ -157,20 +157,18 @@ def relative_items(
             continue
         if not relative.address and not is_full_name(relative.name):
             continue
-        # A page is fetched once, whatever it is called where it is linked from.
-        form = (
-            query_key("", relative.address)
-            if relative.address
-            else query_key(relative.name, relatives_scope(origin.person))
-        )
-        if is_novel(form, waiting):
-            waiting.append(form)
-            found.append(frontier_item(relative, origin, place, form))
+        if relative.address:  # a page is fetched once, whatever the link to it says
+            key = query_key("", relative.address)
+        else:
+            key = query_key(relative.name, relatives_scope(origin.person))
+        if is_novel(key, waiting):
+            waiting.append(key)
+            found.append(frontier_item(relative, origin, place, key))
     return found
 
 
-def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, form: QueryKey) -> FrontierItem:
-    """The query for somebody who stands there; with an address it is asked where that is from."""
+def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, key: QueryKey) -> FrontierItem:
+    """The query for a relative at a position; an address is fetched from the source it came from."""
     tier = origin.tier if relative.address else 0
     priority = Priority(
         closeness=place.closeness,
@@ -184,7 +182,7 @@ def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, 
         target_entity_id=relative.person,
         query_string=relative.address or relative.name,
         source_tiers=(str(tier),),
-        query_hash=form.hash,
+        query_hash=key.hash,
         context={
             "name": relative.name,
             "field": relative.field,
@@ -198,18 +196,18 @@ def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, 
 
 
 def is_full_name(name: str) -> bool:
-    """Whether a name is more than a first name, so that a page can be told to be of that person."""
+    """Whether a name is more than a first name, so that a page can be recognised as that person's."""
     parsed = parse_name(name)
     return bool(parsed.given) and (len(core_words(parsed)) > 1 or bool(parsed.regnal or parsed.byname))
 
 
 def relatives_scope(person: PersonId) -> str:
-    """Among which queries one for a relative of somebody is a repetition: namesakes have other relatives."""
+    """The scope within which queries for a person's relatives repeat each other: namesakes have other relatives."""
     return f"relative:{person}"
 
 
-def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, standing: TreePosition) -> list[ClueItem]:
-    """Hypotheses as clues; they lead to queries and never to facts."""
+def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, position: TreePosition) -> list[ClueItem]:
+    """Hypotheses as clues, which lead to queries and never to facts."""
     return [
         ClueItem(
             priority=one.priority,
@@ -220,8 +218,8 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, standing: Tre
             evidence_hints={
                 "hint": one.evidence_hint,
                 "is_fact": False,
-                "generation": standing.generation,
-                "aside": standing.aside,
+                "generation": position.generation,
+                "aside": position.aside,
             },
         )
         for one in hypotheses
@@ -231,23 +229,22 @@ def clue_items(hypotheses: Iterable[Hypothesis], person: PersonId, standing: Tre
 def items_for_clue(
     clue: ClueItem, name: str, settings: CaseSettings, known: Sequence[QueryKey], age: float = 0.0
 ) -> list[FrontierItem]:
-    """What to ask because of a clue: its novel suggestions, a few at most."""
-    standing = TreePosition(int(clue.evidence_hints.get("generation", 0)), int(clue.evidence_hints.get("aside", 0)))
-    origin = QueryOrigin(clue.related_person_id, name, standing, age=age)
+    """The new queries that a clue suggests, a few at most."""
+    origin = QueryOrigin(clue.related_person_id, name, TreePosition.from_context(clue.evidence_hints), age=age)
     return suggested_items(clue.suggested_queries, origin, settings.clue_queries, known, clue=clue)
 
 
 def suggested_items(
-    queries: Iterable[str], origin: QueryOrigin, most: int, known: Sequence[QueryKey], *, clue: ClueItem | None = None
+    queries: Iterable[str], origin: QueryOrigin, limit: int, known: Sequence[QueryKey], *, clue: ClueItem | None = None
 ) -> list[FrontierItem]:
-    """Queries around a person that somebody thought of: novel whoever asked before, and no more than allowed."""
+    """Queries about a person that a clue or a model suggests, if nothing similar was ever asked."""
     waiting = [replace(one, source=SUGGESTED_SCOPE) for one in known]
     found: list[FrontierItem] = []
     for query in queries:
-        form = query_key(query, SUGGESTED_SCOPE)
-        if len(found) >= most or not any(map(str.isalpha, form.words)) or not is_novel(form, waiting):
+        key = query_key(query, SUGGESTED_SCOPE)
+        if len(found) >= limit or not any(map(str.isalpha, key.words)) or not is_novel(key, waiting):
             continue
-        waiting.append(form)
+        waiting.append(key)
         priority = Priority(
             closeness=origin.position.closeness / 2,
             gain=SEARCHED_GAIN / 2,
@@ -270,7 +267,7 @@ def suggested_items(
                 target_entity_id=origin.person,
                 query_string=query,
                 source_tiers=("0",),
-                query_hash=form.hash,
+                query_hash=key.hash,
                 context=context,
             )
         )
@@ -285,7 +282,7 @@ def imported_items(
     taken: Collection[PersonId],
     age: float = 0.0,
 ) -> list[FrontierItem]:
-    """Queries for everybody within reach of the home persons who has no page yet; `taken` were asked for before."""
+    """Queries for everybody within reach of the home persons who has no page yet, without those in `taken`."""
     found: list[FrontierItem] = []
 
     def is_wanted(person: PersonId) -> bool:
@@ -295,25 +292,20 @@ def imported_items(
         name = tree.persons[home].name
         if not is_full_name(name):
             continue
-        whom = Relative(home, "name", name, "")
-        found.append(
-            frontier_item(
-                whom,
-                QueryOrigin("", "", TreePosition(), age=age),
-                TreePosition(),
-                query_key(name, relatives_scope(home)),
-            )
-        )
-    for origin, relatives in _within_reach(tree, homes, settings):
+        origin = QueryOrigin("", "", TreePosition(), age=age)
+        key = query_key(name, relatives_scope(home))
+        found.append(frontier_item(Relative(home, "name", name, ""), origin, TreePosition(), key))
+    for person, position, relatives in _within_reach(tree, homes, settings):
         wanted = [one for one in relatives if is_wanted(one.person)]
-        found += relative_items(wanted, QueryOrigin(*origin, age=age), settings, known)
+        origin = QueryOrigin(person, tree.persons[person].name, position, age=age)
+        found += relative_items(wanted, origin, settings, known)
     return found
 
 
 def _within_reach(
     tree: Tree, homes: Sequence[PersonId], settings: CaseSettings
-) -> Iterator[tuple[tuple[PersonId, str, TreePosition], list[Relative]]]:
-    """Everybody within reach, each with those relatives whom nobody nearer has named."""
+) -> Iterator[tuple[PersonId, TreePosition, list[Relative]]]:
+    """Everybody within reach, with their position and the relatives not reached before."""
     ways: tuple[tuple[FieldName, Callable[[PersonId], Sequence[PersonId]]], ...] = (
         ("parent", tree.parents),
         ("child", tree.children),
@@ -334,4 +326,4 @@ def _within_reach(
                     places[other] = place
                     queue.append(other)
                     relatives.append(Relative(other, field, tree.persons[other].name, ""))
-        yield (person, tree.persons[person].name, places[person]), relatives
+        yield person, places[person], relatives

@@ -1,4 +1,4 @@
-"""Writes a checked record into the case: its person, facts and relatives, with the source they come from."""
+"""Stores a checked record in the case: its person, facts and relatives, with their source."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from kiwiresearch.kin.tree import (
 from kiwiresearch.text.words import fold
 
 AddressLookup = Callable[[str, str], str | None]
-"""The address of the page that a path of a book leads to; None where the book has none."""
+"""The address of the page at a path of a book; None if there is none."""
 
 OPENING_CHARS = 600
-"""Where a record names its person: in its first lines."""
+"""A record names its person within its first characters."""
 SURE_OF_NAME = 0.9
 
 SEX_OF: dict[FieldName, Sex] = {"father": "male", "mother": "female"}
@@ -39,98 +39,64 @@ TIE_OF_FIELD: dict[FieldName, tuple[RelationKind, bool]] = {
     "partner": ("partner_of", True),
     "sibling": ("sibling_of", True),
 }
-"""The tie that a relation is, and whether the person of the page is its first."""
+"""The kind of tie, and whether the person of the page comes first in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Somebody whom a record names beside its own person."""
+    """A relative that a record names."""
 
     person: PersonId
     field: FieldName
     name: str
     address: str
-    """Of the page about them, where the record links to one."""
+    """The address of their own page, if the record links to one."""
     relatives: tuple[Relative, ...] = ()
-    """Whom the record names as theirs: the parents of a parent."""
+    """Their own relatives in the record: the parents of a parent."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """What a record added to the case."""
+    """The person of a record and the relatives it names, as the case has them now."""
 
     person: PersonId
-    source: SourceId
     relatives: tuple[Relative, ...]
-    new: int
-    """Statements that were not known before."""
 
 
 def person_id_for(address: str) -> PersonId:
-    """The id of the person whom a page is about."""
+    """The id of the person that a page is about."""
     return row_id("person", address)
 
 
 def store_record(store: CaseStore, record: CheckedRecord, located: AddressLookup) -> StoredRecord:
-    """Write a record's person, facts and relatives."""
+    """Store a record's person, facts and relatives."""
     fetched, read = record.fetched, record.read
     told = {"why": read.why, "facts": len(record.facts), "rejected": len(record.rejected), "notes": list(record.notes)}
     source = store.add_source(fetched.source, fetched.text, told)
     address = fetched.source.url
-    known = store.person_by("record", address)
-    person = known or person_id_for(address)
+    person = store.person_by("record", address) or person_id_for(address)
     store.add_person(person, read.name or read.title, read.sex, {"record": address})
     if fold(read.title) != fold(read.name):
         store.alias(person, read.title, "title")
-    before = store.assertion_count()
-    _store_name(store, person, record, source)
-    information = information_of(record)
+    # An encyclopedia reports what others saw.
+    information: InformationKind = "secondary" if fetched.source.form == "authored" else "undetermined"
+    writer = _RecordWriter(store, record, located, source, information)
+    writer.store_name(person)
     related = []
     for one in record.facts:
         if one.status == "rejected" or one.fact.field not in RELATION_FIELDS:
-            _store_fact(store, person, one, source, information)
+            writer.store_fact(person, one)
         else:
             related.append(one)
-    told_of = group_mentions(related, lambda one: _address(one.fact, record, located))
-    for unclear in told_of.unclear:
-        _store_fact(store, person, replace(unclear, status="unverified"), source, information)
-    writing = _RecordWriter(store, record, located, source, information)
-    relatives = [writing.relative(person, one, (address,)) for one in told_of.people]
-    return StoredRecord(person, source, tuple(relatives), store.assertion_count() - before)
-
-
-def _store_name(store: CaseStore, person: PersonId, record: CheckedRecord, source: SourceId) -> None:
-    """A person goes by the name that their own record begins with, whatever others called them."""
-    name = record.read.name or record.read.title
-    start = record.fetched.text.find(name, 0, OPENING_CHARS)
-    if start < 0:
-        return
-    snippet = Snippet(start, start + len(name), name)
-    fact = ExtractedFact("name", name, snippet, "lead", SURE_OF_NAME, rationale="the name that the record begins with")
-    said = store.assert_fact(person, fact, source, status="verified", information=information_of(record))
-    store.prefer(said, "the name of their own record")
-
-
-def information_of(record: CheckedRecord) -> InformationKind:
-    """An encyclopedia tells what others saw."""
-    return "secondary" if record.fetched.source.form == "authored" else "undetermined"
-
-
-def _store_fact(store: CaseStore, person: PersonId, one: CheckedFact, source: SourceId, told: InformationKind) -> None:
-    store.assert_fact(
-        person,
-        one.fact,
-        source,
-        status=one.status,
-        confidence=one.confidence,
-        reliability=one.reliability,
-        information=told,
-    )
+    mentioned = group_mentions(related, writer.address_of)
+    for unclear in mentioned.unclear:
+        writer.store_fact(person, replace(unclear, status="unverified"))
+    return StoredRecord(person, tuple(writer.store_relative(person, one, (address,)) for one in mentioned.people))
 
 
 @dataclass(frozen=True, slots=True)
 class _RecordWriter:
-    """A record on its way into the case."""
+    """A record that is being stored."""
 
     store: CaseStore
     record: CheckedRecord
@@ -138,31 +104,58 @@ class _RecordWriter:
     source: SourceId
     information: InformationKind
 
-    def relative(self, person: PersonId, one: MentionedPerson, whence: tuple[str, ...]) -> Relative:
-        """Somebody whom the record names: the person of the page it links to, else somebody known from here alone."""
-        relative = self._person(one, (*whence, one.field, fold(one.name)))
+    def store_name(self, person: PersonId) -> None:
+        """A person has the name that their own record begins with, whatever other records call them."""
+        name = self.record.read.name or self.record.read.title
+        start = self.record.fetched.text.find(name, 0, OPENING_CHARS)
+        if start < 0:
+            return
+        snippet = Snippet(start, start + len(name), name)
+        because = "the name that the record begins with"
+        fact = ExtractedFact("name", name, snippet, "lead", SURE_OF_NAME, rationale=because)
+        said = self.store.assert_fact(person, fact, self.source, status="verified", information=self.information)
+        self.store.prefer(said, "the name of their own record")
+
+    def store_fact(self, person: PersonId, one: CheckedFact) -> None:
+        self.store.assert_fact(
+            person,
+            one.fact,
+            self.source,
+            status=one.status,
+            confidence=one.confidence,
+            reliability=one.reliability,
+            information=self.information,
+        )
+
+    def store_relative(self, person: PersonId, one: MentionedPerson, path: tuple[str, ...]) -> Relative:
+        """A relative of the record: the person of the page it links to, or one known from here alone.
+
+        The `path` of names from the record's address gives the latter their id.
+        """
+        path = (*path, one.field, fold(one.name))
+        relative = self._person(one, path)
         for mention in one.mentions:
             if mention.checked.fact.value != one.name:
                 self.store.alias(relative, mention.checked.fact.value)
-            self._tie(person, relative, mention.checked)
+            self._store_tie(person, relative, mention.checked)
         about = [fact for mention in one.mentions for fact in mention.checked.details if fact.status != "rejected"]
         for fact in about:
             if fact.fact.field not in RELATION_FIELDS:
-                _store_fact(self.store, relative, fact, self.source, self.information)
-        above = group_mentions([fact for fact in about if fact.fact.field in RELATION_FIELDS], self._address)
-        further = (self.relative(relative, other, (*whence, one.field, fold(one.name))) for other in above.people)
-        return Relative(relative, one.field, one.name, one.address, tuple(further))
+                self.store_fact(relative, fact)
+        above = group_mentions([fact for fact in about if fact.fact.field in RELATION_FIELDS], self.address_of)
+        relatives = tuple(self.store_relative(relative, other, path) for other in above.people)
+        return Relative(relative, one.field, one.name, one.address, relatives)
 
-    def _person(self, one: MentionedPerson, parts: tuple[str, ...]) -> PersonId:
+    def _person(self, one: MentionedPerson, path: tuple[str, ...]) -> PersonId:
         known = self.store.person_by("record", one.address) if one.address else None
         if known is not None:
             return known
-        found = person_id_for(one.address) if one.address else row_id("person", *parts)
+        found = person_id_for(one.address) if one.address else row_id("person", *path)
         sex = next((SEX_OF[field] for field in one.fields if field in SEX_OF), sex_of_title(one.name))
         self.store.add_person(found, one.name, sex, {"record": one.address} if one.address else {})
         return found
 
-    def _tie(self, person: PersonId, relative: PersonId, checked: CheckedFact) -> None:
+    def _store_tie(self, person: PersonId, relative: PersonId, checked: CheckedFact) -> None:
         kind, is_first = TIE_OF_FIELD[checked.fact.field]
         first, second = (person, relative) if is_first else (relative, person)
         if self.store.canonical(first) == self.store.canonical(second):
@@ -179,25 +172,20 @@ class _RecordWriter:
             information=self.information,
         )
 
-    def _address(self, one: CheckedFact) -> str:
-        return _address(one.fact, self.record, self.located)
-
-
-def _address(fact: ExtractedFact, record: CheckedRecord, located: AddressLookup) -> str:
-    """The address that a relation links to; a page that links to itself tells nothing."""
-    page, own = record.fetched.page, record.fetched.source.url
-    if not fact.target:
-        return ""
-    found = (
-        (located(page.ref.book, fact.target) or "")
-        if page
-        else _sibling_address(fact.target, own, record.read.ref.path)
-    )
-    return "" if found == own else found
+    def address_of(self, one: CheckedFact) -> str:
+        """The address that a relation links to; a link of a page to itself means nothing."""
+        page, own, target = self.record.fetched.page, self.record.fetched.source.url, one.fact.target
+        if not target:
+            return ""
+        if page:
+            found = self.located(page.ref.book, target) or ""
+        else:
+            found = _sibling_address(target, own, self.record.read.ref.path)
+        return "" if found == own else found
 
 
 def _sibling_address(target: str, own: str, name: str) -> str:
-    """The address of a record that another one of the same source names: 'Q103', beside '…/wiki/Q100'."""
+    """The address of another record of the same source, by its name: 'Q103' for '…/wiki/Q100'."""
     if "://" in target:
         return target
     return f"{own.removesuffix(name)}{target}" if name and own.endswith(f"/{name}") else ""

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import HostAway, ModelUnreachable
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.crawler import Crawler, StepResult
 from kiwiresearch.kin.loop.decisions import decide
 from kiwiresearch.kin.loop.planner import apply_plan, pending_clues, plan_by_rules, planner_input, requested_revisits
 from kiwiresearch.kin.loop.planner_by_model import plan_by_model
-from kiwiresearch.kin.loop.progress import (
-    CaseProgress,
-    LoopState,
-    attainable_confidence,
-    state_record,
-    stop_reason,
-    stop_sentence,
-)
+from kiwiresearch.kin.loop.progress import CaseProgress, LoopState, attainable_confidence, stop_reason, stop_sentence
 from kiwiresearch.kin.loop.queries import TreePosition, age_term, imported_items, items_for_clue
 from kiwiresearch.kin.loop.record_writer import AddressLookup
 from kiwiresearch.kin.loop.revisits import (
@@ -32,20 +26,20 @@ from kiwiresearch.kin.loop.revisits import (
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.sources.source import EvidenceSource
 from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.queues import ABANDONED, ClueItem, FrontierItem, QueueName, RevisitItem
+from kiwiresearch.kin.store.queues import ABANDONED, ClueItem, QueueName, RevisitItem
 from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.llm.model import Model
 
 DECIDE_EVERY = 8
-"""So many steps are between two looks at the whole, and more as the case grows; one look follows the last step."""
+"""The steps between two decisions; more as the case grows."""
 QUEUE_ORDER: tuple[QueueName, ...] = ("frontier", "revisit", "clue")
 
 
 class Researcher:
-    """Works on one case, which whoever runs it has opened for itself alone.
+    """Researches one case, which must be open for writing.
 
-    A model is asked where the rules are not sure, and proposes only. Unless it is on this
-    machine and the case allows it, it is told nothing of people who may be alive.
+    A model is asked where the rules are not sure, and only proposes. Unless it runs on this
+    machine and the case allows it, it sees nothing about people who may be alive.
     """
 
     def __init__(
@@ -61,16 +55,16 @@ class Researcher:
         self.settings = CaseSettings.from_record(store.settings)
         self._store = store
         self._year = year
-        self._opinion = CaseModel(store, self.settings, year, model, is_local=model_is_local)
-        self._crawler = Crawler(store, sources, located, self.settings, year, self._opinion)
+        self._case_model = CaseModel(store, self.settings, year, model, is_local=model_is_local)
+        self._crawler = Crawler(store, sources, located, self.settings, year, self._case_model)
 
     @property
     def model_problem(self) -> ModelUnreachable | None:
-        """Why the model could not be reached, if so; the rules did without."""
-        return self._opinion.problem
+        """Why the model could not be reached, if so; the rules went on without it."""
+        return self._case_model.problem
 
     def start(self) -> tuple[PersonId, ...]:
-        """Read the seeds, and queue what they name; once for a case."""
+        """Read the seeds and queue the people they name; done once for a case."""
         if self._store.state("seeds"):
             self._store.queues.reclaim()
             self._queue_imported()
@@ -79,50 +73,54 @@ class Researcher:
         with self._store.step("orchestrator"):
             people: list[PersonId] = []
             for record, source in seeds:
-                people.append(self._crawler.store_record(record, source, TreePosition()).person)
-                self._save_progress(CaseProgress.load(self._store).after_query(len(record.accepted), fetched=True))
+                people.append(self._crawler.store_record(record, source, TreePosition()))
+                progress = CaseProgress.load(self._store).after_query(len(record.accepted), fetched=True)
+                progress.save(self._store)
             self._store.set_state("seeds", people)
         self._decide()
         return tuple(people)
 
     def steps(self) -> Iterator[StepResult]:
-        """Work until a condition says stop; the last thing told is why."""
+        """Work until a stop condition holds; the last result says which."""
         self.start()
         while True:
-            took = self.step()
-            yield took
-            if took.what == "stop":
+            result = self.step()
+            yield result
+            if result.what == "stop":
                 return
 
     def step(self) -> StepResult:
-        """One item of the queues, the frontier first, then second looks, then clues."""
+        """Process one item: of the frontier first, then revisits, then clues."""
         if stop_reason(self.state()):
-            self._decide()  # what is found out now may be worth a second look
+            self._decide()  # this may queue revisits
             state = self.state()
             reason = stop_reason(state)
             if reason:
                 return self._stop(reason, stop_sentence(reason, state), state)
-        item = self._take()
+        item = next((one for queue in QUEUE_ORDER if (one := self._store.queues.take(queue))), None)
         if item is None:
-            return self._stop_for_now()
+            # The rest has to wait for its time, which for now is the same as nothing.
+            left = sum(self._store.queues.sizes().values())
+            words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
+            return self._stop("frontier_empty", words, self.state())
         try:
-            took = self._follow_clue(item) if isinstance(item, ClueItem) else self._crawler.fetch(item)
+            if isinstance(item, ClueItem):
+                return self._follow_clue(item)
+            result = self._crawler.fetch(item)
         except (KeyboardInterrupt, HostAway):
-            self._store.queues.give_back()  # neither who stops the program nor a host that is away has to do with it
+            self._store.queues.give_back()  # not the item's fault
             raise
-        if isinstance(item, ClueItem):
-            return took
         if is_time_to_decide(CaseProgress.load(self._store).iterations):
             self._decide()
-        return took
+        return result
 
     def state(self) -> LoopState:
-        """Where the case stands, as the stop conditions look at it."""
+        """The state that the stop conditions look at."""
         reach = attainable_confidence(self._crawler.sources)
         return CaseProgress.load(self._store).loop_state(self._store, self.settings, reach)
 
     def _queue_imported(self) -> None:
-        """Queue those who came with a family file since."""
+        """Queue the people imported from a family file since the last run."""
         if not self._store.state("imported"):
             return
         with self._store.step("orchestrator"):
@@ -133,31 +131,17 @@ class Researcher:
                 self._store.queues.push("frontier", item)
             self._store.set_state("imported", [])
             self._store.set_state("stop", {})
-            self._save_progress(CaseProgress.load(self._store).after_import())
+            CaseProgress.load(self._store).after_import().save(self._store)
 
     def _stop(self, reason: str, words: str, state: LoopState) -> StepResult:
-        aside = sum(
-            one.last_error == ABANDONED for queue in QUEUE_ORDER for one in self._store.queues.items(queue, "failed")
-        )
-        if aside:
-            was, it = ("was", "it") if aside == 1 else ("were", "them")
-            words += f" {aside} of the queries {was} set aside: the program ended each time it worked on {it}."
+        failed = [item for queue in QUEUE_ORDER for item in self._store.queues.items(queue, "failed")]
+        abandoned = sum(item.last_error == ABANDONED for item in failed)
+        if abandoned:
+            was, it = ("was", "it") if abandoned == 1 else ("were", "them")
+            words += f" {abandoned} of the queries {was} set aside: the program ended each time it worked on {it}."
         with self._store.step("orchestrator"):
-            self._store.set_state("stop", {"reason": reason, "words": words, "state": state_record(state)})
+            self._store.set_state("stop", {"reason": reason, "words": words, "state": plain(state)})
         return StepResult("stop", words, reason=reason)
-
-    def _stop_for_now(self) -> StepResult:
-        """What is left has to wait for its time, which is the same as nothing for now."""
-        left = sum(self._store.queues.sizes().values())
-        words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
-        return self._stop("frontier_empty", words, self.state())
-
-    def _take(self) -> FrontierItem | RevisitItem | ClueItem | None:
-        for queue in QUEUE_ORDER:
-            item = self._store.queues.take(queue)
-            if item is not None:
-                return item
-        return None
 
     def _follow_clue(self, clue: ClueItem) -> StepResult:
         name = self._store.person(clue.related_person_id).name if clue.related_person_id else ""
@@ -166,16 +150,16 @@ class Researcher:
             known = known_queries(self._store, self.settings)
             items = items_for_clue(clue, name, self.settings, known, self._age())
             pushed = sum(self._store.queues.push("frontier", item) for item in items)
-            self._save_progress(CaseProgress.load(self._store).after_step())
+            CaseProgress.load(self._store).after_step().save(self._store)
         return StepResult("clue", f"A clue of the kind {clue.hypothesis_type!r} gave {pushed} new queries.")
 
     def _decide(self) -> None:
-        """Look at the whole: who is one person, which values compete, what is worth a second look; then plan."""
-        model = self._opinion.model()
+        """Merge people, rank competing values, queue revisits, then plan."""
+        model = self._case_model.model()
         decided = decide(self._store, self._year, years_after_death=self.settings.years_after_death, model=model)
-        tree, in_vain = self._store.tree(), failed_searches(self._store)
-        self._queue_revisits(tree, in_vain, {})
-        given = planner_input(self._store, tree, self.state(), in_vain, decided.proposals)
+        tree, failed = self._store.tree(), failed_searches(self._store)
+        self._queue_revisits(tree, failed, {})
+        given = planner_input(self._store, tree, self.state(), failed, decided.proposals)
         planned = plan_by_model(given, model) if model else plan_by_rules(given)
         with self._store.step("orchestrator"):
             self._store.set_state("proposals", [one.record() for one in decided.proposals])
@@ -184,16 +168,16 @@ class Researcher:
             if planned.decided_by != "rules":
                 apply_plan(self._store, planned, tree, known_queries(self._store, self.settings), self._age())
         if planned.decided_by != "rules":
-            self._queue_revisits(tree, in_vain, requested_revisits(planned, self._opinion.names_no_living_person))
+            self._queue_revisits(tree, failed, requested_revisits(planned, self._case_model.names_no_living_person))
 
     def _queue_revisits(
-        self, tree: Tree, in_vain: Sequence[FailedSearch], requested: Mapping[str, Sequence[BetterQuery]]
+        self, tree: Tree, failed: Sequence[FailedSearch], requested: Mapping[str, Sequence[BetterQuery]]
     ) -> None:
-        """Queue second looks for what was searched in vain."""
-        if not in_vain:
+        """Queue failed searches again that now promise more."""
+        if not failed:
             return
         found = revisit_items(
-            in_vain,
+            failed,
             tree,
             disputed_fields(self._store),
             pending_clues(self._store),
@@ -209,10 +193,7 @@ class Researcher:
     def _age(self) -> float:
         return age_term(CaseProgress.load(self._store).iterations, self.settings.max_iterations)
 
-    def _save_progress(self, progress: CaseProgress) -> None:
-        self._store.set_state("progress", progress.record())
-
 
 def is_time_to_decide(step: int) -> bool:
-    """Eight times while the number of steps doubles: a look at the whole takes longer the more there is."""
+    """Eight times while the number of steps doubles, because deciding takes longer as the case grows."""
     return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // 8) == 0

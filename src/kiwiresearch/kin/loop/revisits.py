@@ -1,13 +1,14 @@
-"""Searches that found nothing, and when they are repeated because more is known of the person."""
+"""Failed searches, and when they are repeated because more is known about the person."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.loop.person_match import core_words
 from kiwiresearch.kin.loop.queries import (
     SEARCHED_GAIN,
@@ -29,22 +30,19 @@ from kiwiresearch.text.dates.ranges import DateRange
 
 STRONG_CLUE = 0.7
 NARROWED_TO = 0.5
-"""An interval that has shrunk to this share is worth another question."""
+"""An interval of years that has shrunk to this share is worth another search."""
 ID_SEPARATOR = "."
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
-    """What was known of somebody at a time."""
+    """What was known about a person at some time."""
 
     names: tuple[str, ...] = ()
     born: tuple[int, int] | None = None
     died: tuple[int, int] | None = None
     relatives: tuple[PersonId, ...] = ()
     conflicts: tuple[str, ...] = ()
-
-    def record(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> KnownFacts:
@@ -53,20 +51,17 @@ class KnownFacts:
 
 @dataclass(frozen=True, slots=True)
 class FailedSearch:
-    """A search that found nothing: the item, the sources that were asked, when, and what was known then."""
+    """A search that found nothing: the item, the sources searched, when, and what was known then."""
 
     item: FrontierItem
     sources: tuple[str, ...]
     at: str
     known: KnownFacts
 
-    def record(self) -> dict[str, Any]:
-        return {"sources": list(self.sources), "at": self.at, "known": self.known.record()}
-
 
 @dataclass(frozen=True, slots=True)
 class BetterQuery:
-    """Words that promise more than those asked before, and why."""
+    """A query that promises more than an earlier one, and why."""
 
     query: str
     reason: str
@@ -75,7 +70,7 @@ class BetterQuery:
 
 
 def known_facts(tree: Tree, person: PersonId, conflicts: Sequence[str] = ()) -> KnownFacts:
-    """What a tree has of somebody."""
+    """What a tree knows about a person."""
     one = tree.persons.get(person)
     if one is None:
         return KnownFacts()
@@ -95,9 +90,9 @@ def revisit_items(
     local: frozenset[str],
     requested: Mapping[str, Sequence[BetterQuery]] | None = None,
 ) -> list[RevisitItem]:
-    """What to ask again, of whom and when: a few times of each source for each person, with novel words only.
+    """Searches to repeat: a few times for each source and person, with new queries only.
 
-    `wishes` are further words for an item, by its id; sources that are not `local` are given time.
+    `requested` are more queries for an item, by its id. Sources that are not `local` are asked later.
     """
     targets = {one.item.id: one.item.target_entity_id for one in negatives}
     count: Counter[tuple[str, str]] = Counter(
@@ -111,26 +106,26 @@ def revisit_items(
         now = known_facts(tree, target, conflicts.get(target, ()))
         for better in (*better_queries(negative, now, tree, clues), *(requested or {}).get(negative.item.id, ())):
             for source in negative.sources:
-                form = query_key(better.query, source, _exact_years(now))
-                place = (source, target)
-                if count[place] >= settings.revisits or not is_novel(form, known):
+                years = [years[0] for years in (now.born, now.died) if years and years[0] == years[1]]
+                key = query_key(better.query, source, years)
+                if count[source, target] >= settings.revisits or not is_novel(key, known):
                     continue
-                count[place] += 1
-                known += [form, query_key(better.query, source)]
+                count[source, target] += 1
+                known += [key, query_key(better.query, source)]
                 hours = 0 if source in local else settings.revisit_hours
                 found.append(_revisit_item(negative, better, source, hours))
     return found
 
 
 def original_item_id(revisit: RevisitItem) -> str:
-    """The id of the item that is looked at a second time."""
+    """The id of the item whose search is repeated."""
     return revisit.id.partition(ID_SEPARATOR)[0]
 
 
 def better_queries(
     negative: FailedSearch, now: KnownFacts, tree: Tree, clues: Sequence[ClueItem]
 ) -> Iterator[BetterQuery]:
-    """All that was learned since, as words to ask by."""
+    """Queries from what was learned since."""
     before, name = negative.known, str(negative.item.context["name"])
     for variant in now.names:
         if variant not in before.names and core_words(parse_name(variant)) != core_words(parse_name(name)):
@@ -153,7 +148,7 @@ def better_queries(
 
 
 def roles_of(tree: Tree, person: PersonId) -> Iterator[tuple[FieldName, Person]]:
-    """What somebody is to each known relative, as a record of theirs would have to tell."""
+    """Each known relative, and the field under which that relative's record would name the person."""
     roles: tuple[tuple[FieldName, tuple[PersonId, ...]], ...] = (
         ("child", tree.parents(person)),
         ("spouse", tree.spouses(person)),
@@ -165,8 +160,8 @@ def roles_of(tree: Tree, person: PersonId) -> Iterator[tuple[FieldName, Person]]
 
 def _revisit_item(negative: FailedSearch, better: BetterQuery, source: str, hours: int) -> RevisitItem:
     item = negative.item
-    standing = TreePosition(int(item.context.get("generation", 0)), int(item.context.get("aside", 0)))
-    priority = Priority(standing.closeness, SEARCHED_GAIN, RELIABILITY["lead"], clue=better.weight)
+    closeness = TreePosition.from_context(item.context).closeness
+    priority = Priority(closeness, SEARCHED_GAIN, RELIABILITY["lead"], clue=better.weight)
     return RevisitItem(
         id=f"{item.id}{ID_SEPARATOR}{row_id('revisit', source, better.query)}",
         priority=priority.total,
@@ -190,20 +185,14 @@ def _is_narrower(before: tuple[int, int] | None, now: tuple[int, int] | None) ->
 
 
 def _life_years(known: KnownFacts) -> str:
-    told = (("born", known.born), ("died", known.died))
-    return ", ".join(f"{word} {_span(years)}" for word, years in told if years)
-
-
-def _span(years: tuple[int, int]) -> str:
-    return str(years[0]) if years[0] == years[1] else f"{years[0]} to {years[1]}"
-
-
-def _exact_years(known: KnownFacts) -> list[int]:
-    return [years[0] for years in (known.born, known.died) if years and years[0] == years[1]]
+    spans = [(word, years) for word, years in (("born", known.born), ("died", known.died)) if years]
+    return ", ".join(
+        f"{word} {first}" if first == last else f"{word} {first} to {last}" for word, (first, last) in spans
+    )
 
 
 def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
-    """All that was asked, or waits to be."""
+    """All queries made so far or waiting."""
     found = [query_key(name, SUGGESTED_SCOPE) for name in settings.seeds]
     for item in frontier_items(store):
         name, of = str(item.context.get("name", "")), str(item.context.get("of", ""))
@@ -214,7 +203,7 @@ def known_queries(store: CaseStore, settings: CaseSettings) -> list[QueryKey]:
 
 
 def query_label(query: str) -> str:
-    """What was looked for, as a reader says it: of an address in a book, the page."""
+    """A query as shown to the user: for an address in a book, the name of the page."""
     if not query.startswith("zim://"):
         return query
     path = query.removeprefix("zim://").partition("/")[2]
@@ -222,22 +211,22 @@ def query_label(query: str) -> str:
 
 
 def frontier_items(store: CaseStore) -> list[FrontierItem]:
-    """All items of the frontier, those that are done as well."""
+    """All items of the frontier, including finished ones."""
     return [item for item in store.queues.items("frontier") if isinstance(item, FrontierItem)]
 
 
-def update_failed_search(store: CaseStore, item: FrontierItem, looked: SearchResult, at: str) -> None:
-    """Keep what was known when nothing was found; it is compared with what is known later."""
+def update_failed_search(store: CaseStore, item: FrontierItem, result: SearchResult, at: str) -> None:
+    """Remember what was known when nothing was found, to compare it with what is known later."""
     key = _state_key(item)
     earlier = store.state(key) or {}
-    if looked.record or not looked.sources_without_hit or "://" in item.query_string:
+    if result.record or not result.sources_without_hit or "://" in item.query_string:
         if earlier:
             store.set_state(key, None)
         return
     target = store.canonical(item.target_entity_id) if item.target_entity_id else ""
     known = known_facts(store.tree(), target, disputed_fields(store).get(target, ()))
-    sources = tuple(dict.fromkeys((*earlier.get("sources", ()), *looked.sources_without_hit)))
-    store.set_state(key, FailedSearch(item, sources, at, known).record())
+    sources = tuple(dict.fromkeys((*earlier.get("sources", ()), *result.sources_without_hit)))
+    store.set_state(key, {"sources": list(sources), "at": at, "known": plain(known)})
 
 
 def failed_searches(store: CaseStore) -> list[FailedSearch]:
@@ -247,13 +236,13 @@ def failed_searches(store: CaseStore) -> list[FailedSearch]:
 
 def _failed_search(store: CaseStore, item: FrontierItem) -> FailedSearch | None:
     note = store.state(_state_key(item)) if item.status == "done" and "://" not in item.query_string else None
-    return (
-        FailedSearch(item, tuple(note["sources"]), note["at"], KnownFacts.from_record(note["known"])) if note else None
-    )
+    if not note:
+        return None
+    return FailedSearch(item, tuple(note["sources"]), note["at"], KnownFacts.from_record(note["known"]))
 
 
 def already_failed(store: CaseStore, item: FrontierItem) -> bool:
-    """Whether the same person was searched for by the same name, with no fewer relatives to know them by."""
+    """Whether a search for the same person by the same name failed, with no fewer relatives to recognise them by."""
     if "://" in item.query_string or not item.target_entity_id or item.context.get("field") == "clue":
         return False
     words, target = query_key(str(item.context["name"]), "").words, store.canonical(item.target_entity_id)

@@ -18,25 +18,15 @@ from kiwiresearch.kin.sources.source import Fetched
 from kiwiresearch.text.words import fold
 
 OPENING_CHARS, LEAD_CHARS = 120, 4_000
-"""Where a page begins with the full name, and where it says how else its person is called."""
+"""The part of a page that has the full name, and the part that has other names."""
 ROYAL_TITLES = frozenset({
     "king", "queen", "prince", "princess", "emperor", "empress", "tsar", "tsarina", "czar", "czarina", "kaiser",
     "sultan", "shah", "caliph", "pope", "pharaoh", "prophet", "saint", "st",
 })  # fmt: skip
 """Titles that go with a first name: 'Queen Anne' is not Anne Frank."""
 GIVEN_NAME_TITLES = ROYAL_TITLES | {
-    "sir",
-    "dame",
-    "lady",
-    "father",
-    "brother",
-    "sister",
-    "don",
-    "dona",
-    "dom",
-    "young",
-    "late",
-}
+    "sir", "dame", "lady", "father", "brother", "sister", "don", "dona", "dom", "young", "late",
+}  # fmt: skip
 """All other titles go with a family name: 'Lord Nelson' is not Nelson Mandela."""
 ROMANS = (
     "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi", "xvii",
@@ -56,18 +46,17 @@ ALIAS_PATTERN = (
 MAX_LISTED = 8
 SPELLING_VARIANT = 0.9
 EXACT_TITLE, SAME_WORDS, PART_OF_TITLE, NAMED_IN_TEXT, SHORT_FORM, NO_FIT = 5, 4, 3, 2, 1, 0
-"""How a page is called so: by just its title; by it in another order, or another title; in part; in the text; by
-initials or a pet name; not at all."""
+"""How a typed name fits a page: its title; the same words or another title; part of it; a name in the text; initials
+or a pet name; not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedName:
-    """What a user typed, as it is compared with names."""
+    """A name as the user typed it, prepared for comparison."""
 
     written: str
     words: tuple[str, ...]
     without_titles: tuple[str, ...]
-    """Without titles."""
     titles: frozenset[str]
 
     @classmethod
@@ -75,19 +64,19 @@ class TypedName:
         words = _words(written)
         in_front = list(takewhile(lambda word: word in name_words().honorifics | ROYAL_TITLES, words))
         rest = fold(written).split()[len(in_front) :]
-        # 'King of England' names nobody.
+        # 'King of England' is not a name.
         plain = words[len(in_front) :] if rest and rest[0] not in SMALL_WORDS else ()
         return cls(written, words, plain, frozenset(in_front))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its words without titles and numbers of kings."""
+        """The words without titles and regnal numbers."""
         return tuple(word for word in self.without_titles if word not in ROMANS)
 
 
 @dataclass(frozen=True, slots=True)
 class SeedCandidate:
-    """A page that may be the one, and how well it is called so."""
+    """A page that may be the one meant, and how well the name fits."""
 
     fetched: Fetched
     read: PersonReading
@@ -95,7 +84,7 @@ class SeedCandidate:
 
     @property
     def lived(self) -> str:
-        """The years of who is dead: nobody is told when somebody was born who may be alive."""
+        """The years of a dead person; empty for one who may be alive."""
         years = [next((one.when for one in self.read.facts if one.field == field), None) for field in LIFE_FIELDS]
         born, died = (year_phrase(when) if when else "" for when in years)
         return f"{born or '?'}–{died}" if died else ""
@@ -110,7 +99,7 @@ LIFE_FIELDS = ("birth_date", "death_date")
 
 
 def find_seed_page(books: BookSource, name: str) -> Fetched:
-    """The page about the person who is called so; refused where there is none, or more than one."""
+    """The page of the person with this name; raises if there is none, or more than one."""
     candidates = _candidates_for(books, name)
     fitting = _best_fits(candidates)
     if not fitting:
@@ -126,7 +115,7 @@ def find_seed_page(books: BookSource, name: str) -> Fetched:
 
 
 def candidate_people(books: BookSource, name: str) -> tuple[SeedCandidate, ...]:
-    """Who may be meant by a name: those whom it fits best, else those whom it nearly fits."""
+    """The people a name may mean: the best fits, else the near ones."""
     candidates = _candidates_for(books, name)
     return tuple((_best_fits(candidates) or _near_fits(name, candidates))[:MAX_LISTED])
 
@@ -140,41 +129,41 @@ def _candidates_for(books: BookSource, name: str) -> list[SeedCandidate]:
 
 
 def _best_fits(candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
-    """The people whom a name fits best, each title once."""
+    """The people with the best fit, each title once."""
     people = [one for one in candidates if one.read.is_person and one.fit != NO_FIT]
     best = max((one.fit for one in people), default=NO_FIT)
     return list({fold(one.read.title): one for one in reversed(people) if one.fit == best}.values())[::-1]
 
 
 def _near_fits(name: str, candidates: Sequence[SeedCandidate]) -> list[SeedCandidate]:
-    meant = TypedName.parse(name)
-    return [one for one in candidates if one.read.is_person and _is_near(meant, one.read)]
+    typed = TypedName.parse(name)
+    return [one for one in candidates if one.read.is_person and _is_near(typed, one.read)]
 
 
-def _candidates(pages: Iterable[tuple[Fetched, str]], meant: TypedName) -> list[SeedCandidate]:
-    """Pages with a word of the name where pages have names; each is read once."""
+def _candidates(pages: Iterable[tuple[Fetched, str]], typed: TypedName) -> list[SeedCandidate]:
+    """The pages whose opening has a word of the name; each page is read once."""
     found: dict[str, SeedCandidate] = {}
     for fetched, alias in pages:
         page = fetched.page
         if page is None:
             continue
         opening = set(_words(f"{page.title} {alias} {page.text[:LEAD_CHARS]}"))
-        if not any(_is_alike(word, other) for word in meant.words for other in opening):
+        if not any(_is_alike(word, other) for word in typed.words for other in opening):
             continue
         earlier = found.get(fetched.source.url)
         read = earlier.read if earlier else read_person(page)
-        fit = fit_of(meant, read, alias, page.text)
+        fit = fit_of(typed, read, alias, page.text)
         if earlier is None or fit > earlier.fit:
             found[fetched.source.url] = SeedCandidate(fetched, read, fit)
     return list(found.values())
 
 
-def fit_of(meant: TypedName, read: PersonReading, alias: str, text: str) -> int:
-    """How well a page is called by what was typed."""
-    if fold(read.title) == fold(meant.written):
+def fit_of(typed: TypedName, read: PersonReading, alias: str, text: str) -> int:
+    """How well a typed name fits a page."""
+    if fold(read.title) == fold(typed.written):
         return EXACT_TITLE
-    fit = max(_fit(meant.words, read, alias), NAMED_IN_TEXT * _is_called(meant, read, text))
-    return max(fit, _fit(meant.without_titles, read, alias)) if _is_of_rank(meant, read) else fit
+    fit = max(_fit(typed.words, read, alias), NAMED_IN_TEXT * _is_called(typed, read, text))
+    return max(fit, _fit(typed.without_titles, read, alias)) if _is_of_rank(typed, read) else fit
 
 
 def _fit(words: Sequence[str], read: PersonReading, alias: str) -> int:
@@ -205,38 +194,36 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
 
 
 SHORT_FORM_SCORES = (0.85, 0.95)
-"""An initial, a pet form: what `token_likeness` says of them."""
+"""What `token_similarity` gives for an initial and for a pet form."""
 
 
 def _is_initials(word: str, name: Sequence[str]) -> bool:
     return word not in name and 1 < len(word) < 4 and not set(word) & set("aeiou")
 
 
-def _is_called(meant: TypedName, read: PersonReading, text: str) -> bool:
-    """'better known as William the Conqueror': the page says itself that its person is called so."""
-    if len(meant.without_titles) < 2:
+def _is_called(typed: TypedName, read: PersonReading, text: str) -> bool:
+    """Whether the page itself says that its person is called so: 'better known as William the Conqueror'."""
+    if len(typed.without_titles) < 2:
         return False
     first = _words(text[:OPENING_CHARS].partition("(")[0])
-    if set(meant.without_titles) <= set(first) and _words(read.title)[:1] == meant.without_titles[:1]:
+    if set(typed.without_titles) <= set(first) and _words(read.title)[:1] == typed.without_titles[:1]:
         return True
-    return bool(re.search(f"{ALIAS_PATTERN}{re.escape(fold(meant.written))}\\b", fold(text[:LEAD_CHARS])))
+    return bool(re.search(f"{ALIAS_PATTERN}{re.escape(fold(typed.written))}\\b", fold(text[:LEAD_CHARS])))
 
 
-def _is_of_rank(meant: TypedName, read: PersonReading) -> bool:
-    """Whether the person may have the titles that were typed."""
+def _is_of_rank(typed: TypedName, read: PersonReading) -> bool:
+    """Whether the person may have the titles in the typed name."""
     words = name_words()
-    sexes = (
-        {"male"} if meant.titles & words.male_titles else {"female"} if meant.titles & words.female_titles else set()
-    )
-    if read.sex and sexes and read.sex not in sexes:
+    sex = "male" if typed.titles & words.male_titles else "female" if typed.titles & words.female_titles else ""
+    if read.sex and sex and read.sex != sex:
         return False
-    if len(meant.names) > 1 or not meant.titles:
+    if len(typed.names) > 1 or not typed.titles:
         return True
     name = parse_name(read.title)
-    if meant.titles & ROYAL_TITLES:
+    if typed.titles & ROYAL_TITLES:
         return not parse_name(read.title.partition(",")[0]).surname
-    if meant.titles - GIVEN_NAME_TITLES:
-        return bool({*_words(name.surname), *_words(" ".join(name.titles))} & set(meant.names))
+    if typed.titles - GIVEN_NAME_TITLES:
+        return bool({*_words(name.surname), *_words(" ".join(name.titles))} & set(typed.names))
     return True
 
 
@@ -252,16 +239,16 @@ def _not_found(name: str, candidates: Sequence[SeedCandidate]) -> NothingFound:
         return NothingFound(what, remedy="Begin with somebody by name: the case looks for the relatives.")
     near = _near_fits(name, candidates)
     if near:
-        told = ", ".join(one.label for one in near[:MAX_LISTED])
-        return NothingFound(what, remedy=f"Perhaps you mean {told}: give the title of the page.")
+        people = ", ".join(one.label for one in near[:MAX_LISTED])
+        return NothingFound(what, remedy=f"Perhaps you mean {people}: give the title of the page.")
     return NothingFound(what, remedy="Look for the person with `kiwiresearch search` and give the title of the page.")
 
 
-def _is_near(meant: TypedName, read: PersonReading) -> bool:
-    """Half of the name is there, or nearly, and the rest does not tell of somebody else."""
-    name, names = _words(read.title), meant.names
-    numbers = set(meant.words) & set(ROMANS), set(name) & set(ROMANS)
-    if not _is_of_rank(meant, read) or (all(numbers) and numbers[0] != numbers[1]):
+def _is_near(typed: TypedName, read: PersonReading) -> bool:
+    """Whether half of the name fits, at least roughly, and the rest does not exclude the person."""
+    name, names = _words(read.title), typed.names
+    numbers = set(typed.words) & set(ROMANS), set(name) & set(ROMANS)
+    if not _is_of_rank(typed, read) or (all(numbers) and numbers[0] != numbers[1]):
         return False
     alike = [word for word in names if any(_is_alike(word, other) for other in name)]
     surname = _words(parse_name(read.title.partition(",")[0]).surname)
@@ -274,7 +261,7 @@ def _is_alike(word: str, other: str) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """The words that tell, small and plain; 'the Eighth' and '8th' are 'viii'."""
+    """The folded words without small ones; 'the Eighth' and '8th' become 'viii'."""
     plain = (name.partition("(")[0].strip() or name).replace(".", " ")
     words = [word for word in fold(plain).split() if word not in SMALL_WORDS]
     return tuple(NUMBERS.get(word, word) if at else word for at, word in enumerate(words))

@@ -1,9 +1,9 @@
-"""What a case is told at its start: whom it is about, how far it goes, and when it stops."""
+"""The settings of a case: whom it starts with, how far it goes, and when it stops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kiwiresearch.errors import BadSettings
@@ -22,7 +22,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class CaseScope:
-    """How far a case goes, when it stops, and who is told of whom."""
+    """How far a case goes, when it stops, and what a model may see."""
 
     generations: int = 3
     """How many generations up and down from the seed are looked for."""
@@ -52,7 +52,7 @@ class CaseScope:
 
 @dataclass(frozen=True, slots=True)
 class CaseSettings(CaseScope):
-    """All that decides what a case does, beside its sources; a case keeps what it was begun with."""
+    """Everything that decides what a case does, fixed when it is created."""
 
     seeds: tuple[str, ...] = ()
     """Names of the people it begins with, or titles of their pages."""
@@ -62,18 +62,14 @@ class CaseSettings(CaseScope):
 
     @classmethod
     def from_scope(cls, scope: CaseScope, seeds: tuple[str, ...] = ()) -> CaseSettings:
-        """A case that goes as far as the scope says."""
+        """Settings with the limits of a scope."""
         return cls(**{field.name: getattr(scope, field.name) for field in fields(CaseScope)}, seeds=seeds)
-
-    def record(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> CaseSettings:
-        """The settings as a case keeps them; what a later version added is left out."""
+        """The settings as a case stores them, without those that a later version added."""
         known = {field.name for field in fields(cls)}
-        given: dict[str, Any] = {}
-        for name, value in record.items():
-            if name in known:
-                given[name] = tuple(value) if isinstance(value, list) else value
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in record.items() if name in known
+        }
         return cls(**given)

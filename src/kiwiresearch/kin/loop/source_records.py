@@ -1,4 +1,4 @@
-"""Records of the sources: asked for by person, read by rule, and each value checked against its own quote."""
+"""Records of the sources: searched by person, read by rule, each value checked against its own quote."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RELIABILITY: Mapping[Method, float] = {
     "model": 0.48,
     "user": 0.80,
 }
-"""How far a value is trusted by where it stands; an encyclopedia is written from other books, whatever it says."""
+"""How far a value is trusted by how it was found; an encyclopedia is itself written from other books."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFact:
-    """A value, what becomes of it, and why."""
+    """A value with its status, and why it was rejected if so."""
 
     fact: ExtractedFact
     status: Status
@@ -40,7 +40,7 @@ class CheckedFact:
     reliability: float
     violations: tuple[Violation, ...] = ()
     details: tuple[CheckedFact, ...] = ()
-    """Of a relative, what the same place says about them."""
+    """What the same passage says about the relative."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class CheckedRecord:
     facts: tuple[CheckedFact, ...] = ()
     hypotheses: tuple[Hypothesis, ...] = ()
     notes: tuple[str, ...] = ()
-    """What a model said that was not taken, and what kept it from being asked."""
+    """Why values of a model were not accepted, and why it could not be asked."""
 
     @property
     def accepted(self) -> tuple[CheckedFact, ...]:
@@ -64,7 +64,7 @@ class CheckedRecord:
 
 
 def check_record(fetched: Fetched) -> CheckedRecord | None:
-    """Read a record and check all that was read in it; None where it has nothing to read."""
+    """Read a record and check all its values; None if there is nothing to read."""
     read = fetched.read or (read_person(fetched.page) if fetched.page else None)
     if read is None:
         return None
@@ -74,7 +74,7 @@ def check_record(fetched: Fetched) -> CheckedRecord | None:
 
 
 def check_fact(fact: ExtractedFact, fetched: Fetched, read: PersonReading) -> CheckedFact:
-    """A value held against its quote, with what becomes of it."""
+    """Check a value against its quote."""
     violations = check(fact, fetched.text, read.title, read.sex, other_names=(read.name,) if read.name else ())
     return _assess(fact, violations, fetched.text, (fact.field,))
 
@@ -82,17 +82,17 @@ def check_fact(fact: ExtractedFact, fetched: Fetched, read: PersonReading) -> Ch
 def _assess(
     fact: ExtractedFact, violations: tuple[Violation, ...], text: str, line: tuple[FieldName, ...]
 ) -> CheckedFact:
-    """What becomes of a value, and of what the same place says about the relative who stands on that line."""
+    """The status of a value, and of what the same passage says about the relative that `line` leads to."""
     reliability = RELIABILITY[fact.method]
     if violations:
         return CheckedFact(fact, "rejected", 0.0, reliability, violations)
-    told = tuple(
+    details = tuple(
         _assess(one, check_relative(one, text, line, fact.value), text, (*line, one.field))
         for one in fact.relative_facts
     )
     confidence = round(min(fact.confidence, 1.0) * reliability, 4)
     status: Status = "verified" if fact.confidence >= SURE else "unverified"
-    return CheckedFact(fact, status, confidence, reliability, details=told)
+    return CheckedFact(fact, status, confidence, reliability, details=details)
 
 
 BRACKETED_HINT = re.compile(r"\s*\([^()]*\)\s*$")
@@ -101,14 +101,14 @@ Outcome = Literal["found", "known", "nothing", "not asked", "no answer"]
 
 @dataclass(frozen=True, slots=True)
 class SearchTarget:
-    """Whom to look for; `person` is what the tree has of them, and tells whether they may be asked for outside."""
+    """Whom to search for. `person` is the tree's, and decides whether other sources may be asked about them."""
 
     name: str
     person: Person | None = None
     address: str = ""
-    """Of their own page, where it is known."""
+    """The address of their own page, if known."""
     source: str = ""
-    """The only source to ask; all of them where it is empty."""
+    """The only source to ask; all of them if empty."""
 
     def query(self) -> PersonQuery:
         person = self.person
@@ -122,7 +122,7 @@ class SearchTarget:
 
 @dataclass(frozen=True, slots=True)
 class SourceAnswer:
-    """What became of the question to one source."""
+    """What came of the search in one source."""
 
     source: str
     outcome: Outcome
@@ -130,27 +130,27 @@ class SourceAnswer:
 
     @property
     def log_label(self) -> str:
-        """The source as the research log names it: with the reason, where it was not asked or did not answer."""
+        """The source as the research log names it, with the reason if it was not asked or did not answer."""
         return f"{self.source} ({self.outcome}: {self.why})" if self.why else self.source
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The record that was looked for, where there is one, and what each source said."""
+    """The record found, if any, and the answer of each source."""
 
     record: CheckedRecord | None = None
     source: EvidenceSource | None = None
     answers: tuple[SourceAnswer, ...] = ()
     retry_after_s: float | None = None
-    """How long a source wants to be left alone that has not been asked yet."""
+    """How long a source that was not asked wants to be left alone."""
 
     @property
     def is_known(self) -> bool:
-        """Whether a source has the record, and the case as well."""
+        """Whether a source has the record, but the case has it already."""
         return any(one.outcome == "known" for one in self.answers)
 
     def summary(self, new: int) -> str:
-        """What came of it, in a sentence that names nobody."""
+        """The result in a sentence that names no person."""
         if self.record:
             return f"1 record, {new} new statements."
         return "Known already." if self.is_known else "Searched, not found."
@@ -162,12 +162,12 @@ class SearchResult:
 
 
 def exact_year(when: DateRange | None) -> int | None:
-    """The year of a date that leaves no other."""
+    """The year of a date, if it can only be one."""
     return when.first_year if when and when.first_year == when.last_year else None
 
 
 def is_local(source: EvidenceSource) -> bool:
-    """Whether a source is on this machine, and may be asked about anybody at any time."""
+    """Whether a source is on this machine; it may be asked about anybody at any time."""
     return isinstance(source, BookSource)
 
 
@@ -177,16 +177,16 @@ def search_sources(
     fits: Callable[[CheckedRecord], bool],
     is_known: Callable[[Fetched], bool],
 ) -> SearchResult:
-    """The first record that is about the person; no source is asked that need not be."""
+    """The first record about the person; later sources are not asked."""
     answers: list[SourceAnswer] = []
-    rests_s: float | None = None
+    retry_after_s: float | None = None
     for source in sources:
         if target.source not in ("", source.id):
             continue
         try:
             record, is_old = _ask_source(source, target, fits, is_known)
         except SourceResting as problem:
-            rests_s = max(rests_s or 0.0, problem.after_s)
+            retry_after_s = max(retry_after_s or 0.0, problem.after_s)
             answers.append(SourceAnswer(source.id, "no answer", "resting"))
             continue
         except SourceRefused as problem:
@@ -202,7 +202,7 @@ def search_sources(
         if record:
             return SearchResult(record, source, (*answers, SourceAnswer(source.id, "found")))
         answers.append(SourceAnswer(source.id, "nothing"))
-    return SearchResult(answers=tuple(answers), retry_after_s=rests_s)
+    return SearchResult(answers=tuple(answers), retry_after_s=retry_after_s)
 
 
 def _ask_source(
@@ -211,7 +211,7 @@ def _ask_source(
     fits: Callable[[CheckedRecord], bool],
     is_known: Callable[[Fetched], bool],
 ) -> tuple[CheckedRecord | None, bool]:
-    """A new record of a source, or that it has one which the case has read already."""
+    """A new record of a source, and whether it has one that the case has already."""
     if target.address:
         if not is_local(source) and (target.person is None or target.person.living != "deceased"):
             raise SourceRefused(
@@ -232,6 +232,6 @@ def _ask_source(
 
 
 def _failure_kind(problem: KiwiError) -> str:
-    """What kind of failure it was; the message may name somebody."""
+    """The kind of failure for the log; its message may name a person."""
     words = re.sub(r"(?<!^)(?=[A-Z])", " ", type(problem).__name__).lower()
     return words.removeprefix("source ")

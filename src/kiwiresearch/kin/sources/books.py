@@ -1,9 +1,9 @@
-"""Tier 0: the user's own books, searched and read where they are; never the network."""
+"""Tier 0: the user's own books, searched and read locally; never the network."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
@@ -11,7 +11,7 @@ from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.search.find import Findings, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.policy import hidden_at
@@ -19,7 +19,7 @@ from kiwiresearch.zim.policy import hidden_at
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
-"""Where the years of a person stand: at the beginning, or in the box."""
+"""The years of a person are in the beginning of a page, or in the box."""
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
 SCHEME = "zim://"
 BOTH = 2
@@ -27,11 +27,11 @@ BOTH = 2
 
 @dataclass(frozen=True, slots=True)
 class NameSearch:
-    """Pages that a search finds for a name, each with the other title that led to it."""
+    """Pages found for a name, each with the alias that led to it."""
 
     pages: tuple[tuple[Fetched, str], ...]
     mended: str = ""
-    """The name as it was understood, where no book knows a word of it."""
+    """The corrected name, if no book knows a word of it."""
 
 
 class BookSource:
@@ -45,10 +45,10 @@ class BookSource:
         self._accessed_at = accessed_at
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
-        """Pages named like the person, those first whose years fit.
+        """Pages with the person's name, those first whose years fit.
 
-        A page that shares only one name is taken where both years stand on it:
-        trees and books often call the same person differently.
+        A page that shares only one word of the name counts if it has both years:
+        trees and books often name the same person differently.
         """
         if not query.name.strip():
             return []
@@ -61,7 +61,8 @@ class BookSource:
             if fetched is None or page is None:
                 continue
             years = _years(query, page)
-            named = likeness(query.name, (page.title, alias, _opening(page)))
+            opening = page.text[:120].partition("(")[0].strip()  # an article often begins with the full name
+            named = likeness(query.name, (page.title, alias, opening))
             key = (page.ref.book, page.ref.path)
             if (named or years == BOTH) and key not in found:
                 found[key] = ((-years, -named, number), fetched)
@@ -69,13 +70,12 @@ class BookSource:
         return [fetched for _, fetched in ordered[:MAX_PEOPLE]]
 
     def search_name(self, name: str) -> NameSearch:
-        """Pages that may be about somebody who is called so, as a reader would search for them."""
-        wish = SearchOptions(limit=SEARCH_LIMIT, max_books=len(self._books) or 1)
-        findings = find(self._books, name, wish)
-        by_id = {book.book.id: book for book in self._books}
-        searched = [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
-        places = [*self._candidates(findings.corrected or name), *searched]
-        return NameSearch(tuple(self._pages(places)), findings.corrected)
+        """Pages that may be about a person with this name, as a reader would search for them."""
+        findings = self._search(name, fast=False)
+        candidates = [*self._candidates(findings.corrected or name), *self._places(findings)]
+        read = ((self._read(book, path), alias) for book, path, alias in dict.fromkeys(candidates))
+        pages = tuple((fetched, alias) for fetched, alias in read if fetched is not None)
+        return NameSearch(pages, findings.corrected)
 
     def fetch(self, locator: str) -> Fetched:
         """The page at a path of the first book that has it, or at 'zim://UUID/PATH'."""
@@ -92,25 +92,22 @@ class BookSource:
     def _candidates(self, name: str) -> list[tuple[OpenBook, str, str]]:
         """Pages and the names that led to them: exact titles of all books first, then what a search finds."""
         exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
-        hits = find(
-            self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=True, max_books=len(self._books) or 1)
-        ).hits
-        by_id = {book.book.id: book for book in self._books}
-        return [*exact, *((by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in hits if hit.ref.book in by_id)]
+        return [*exact, *self._places(self._search(name, fast=True))]
 
-    def _pages(self, places: Sequence[tuple[OpenBook, str, str]]) -> Iterator[tuple[Fetched, str]]:
-        for book, path, alias in dict.fromkeys(places):
-            fetched = self._read(book, path)
-            if fetched is not None:
-                yield fetched, alias
+    def _search(self, name: str, *, fast: bool) -> Findings:
+        return find(self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=fast, max_books=len(self._books) or 1))
+
+    def _places(self, findings: Findings) -> list[tuple[OpenBook, str, str]]:
+        by_id = {book.book.id: book for book in self._books}
+        return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 
     def _read(self, book: OpenBook, path: str) -> Fetched | None:
         try:
             return self._fetched(book, open_page(book.archive, path))
         except HostAway:
-            raise  # nobody knows what it would say, so nothing may be made of it
+            raise  # its pages are not missing, so nothing may be concluded from it
         except KiwiError:
-            return None  # a page that cannot be read is no result; `fetch` says what is wrong with it
+            return None  # an unreadable page is not a result; `fetch` says what is wrong with it
 
     def _fetched(self, book: OpenBook, page: PageDoc) -> Fetched:
         digest = "sha256:" + hashlib.sha256(page.text.encode("utf-8", "replace")).hexdigest()
@@ -137,17 +134,17 @@ def shares_word(name: str, others: Sequence[str]) -> bool:
 
 
 def likeness(name: str, others: Sequence[str]) -> int:
-    """How well names fit, at best: 3 the same, 2 all words of one in the other, 1 the last and one more; 0 not.
+    """How well a name fits the best of others: 3 the same, 2 one contains the other, 1 the last word and one more.
 
-    A number or 'junior' that only the wanted name has speaks against the other.
+    A number or 'junior' that only the wanted name has excludes the other.
     """
     wanted = _words(name)
+    distinguishing = {word for word in wanted if word in SUFFIXES or set(word) <= set("ivxlc") or word.isdigit()}
     best = 0
     for other in others:
         words = _words(other)
         shared = set(wanted) & set(words)
-        telling = {word for word in wanted if _is_distinguishing(word)}
-        if not shared or telling - set(words):
+        if not shared or distinguishing - set(words):
             continue
         if wanted == words:
             best = max(best, 3)
@@ -163,17 +160,8 @@ def _words(name: str) -> list[str]:
     return [word for word in fold(plain).split() if word not in SMALL_WORDS]
 
 
-def _is_distinguishing(word: str) -> bool:
-    return word in SUFFIXES or set(word) <= set("ivxlc") or word.isdigit()
-
-
-def _opening(page: PageDoc) -> str:
-    """The name an article begins with, which is often the full one."""
-    return page.text[:120].partition("(")[0].strip()
-
-
 def _years(query: PersonQuery, page: PageDoc) -> int:
-    """How many of the years that are known stand where the page tells of birth and death."""
+    """How many of the known years occur in the lead or a box of the page."""
     boxes = " ".join(page.text[box.start : box.end] for box in page.infoboxes)
-    told = f"{page.text[:LEAD_CHARS]} {boxes}"
-    return sum(str(year) in told for year in (query.birth_year, query.death_year) if year is not None)
+    text = f"{page.text[:LEAD_CHARS]} {boxes}"
+    return sum(str(year) in text for year in (query.birth_year, query.death_year) if year is not None)

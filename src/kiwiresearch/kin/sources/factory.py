@@ -26,16 +26,19 @@ def open_sources(
     endpoints: Mapping[str, str] | None = None,
     language: str = "eng",
 ) -> tuple[EvidenceSource, ...]:
-    """All sources of a case, Tier 0 first. A plugin that is named but not there is an error that lists those there are.
+    """All sources of a case, Tier 0 first; raises for an unknown plugin. Nothing is requested yet.
 
-    `endpoints` are addresses of the user's own that stand for a plugin's; their places
-    have to be named in the permit. Nothing is asked yet.
+    `endpoints` replace a plugin's own address; the permissions must allow them.
     """
-    chosen = sorted((known.named(name).plugin for name in gate.permit.enabled), key=_order)
-    elsewhere = [plugin for plugin in chosen if plugin.kind != "books"]
+    plugins = [known.named(name).plugin for name in gate.permit.enabled]
+    ordered = sorted(plugins, key=lambda plugin: (plugin.tier, plugin.plugin_id))
     return (
         BookSource(books, accessed_at=accessed_at),
-        *(_open_source(plugin, gate, sign_ins or {}, endpoints or {}, language) for plugin in elsewhere),
+        *(
+            _open_source(plugin, gate, sign_ins or {}, endpoints or {}, language)
+            for plugin in ordered
+            if plugin.kind != "books"
+        ),
     )
 
 
@@ -47,7 +50,3 @@ def _open_source(
     if plugin.kind == "familysearch":
         return FamilySearchSource(plugin, gate, sign_ins.get(plugin.plugin_id) or SignIn(plugin, gate))
     return SiteSource(plugin, gate)
-
-
-def _order(plugin: Plugin) -> tuple[int, str]:
-    return plugin.tier, plugin.plugin_id

@@ -1,4 +1,4 @@
-"""FamilySearch's shared tree, read as GEDCOM X with the user's own key; off unless switched on."""
+"""FamilySearch's shared tree, read as GEDCOM X with the user's own key; off by default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.politeness import FetchedPage
 from kiwiresearch.kin.sources.sign_in import SignIn
-from kiwiresearch.kin.sources.site import search_params, source_record
+from kiwiresearch.kin.sources.site import PluginSource, search_params, source_record
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.transport import Request
 from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
@@ -45,11 +45,11 @@ class GedcomXRecord:
     text: str
     read: PersonReading
     is_living: bool | None
-    """As the record says itself; None where it does not."""
+    """What the record says; None if it does not."""
 
 
 def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> GedcomXRecord:
-    """What a document says about a person of it; SourceUnreachable for what is no such document."""
+    """What a document says about one of its people; raises SourceUnreachable if it is not GEDCOM X."""
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as problem:
@@ -68,7 +68,9 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
             lines[line] = at
             at += len(line) + 1
         if value and (value in line or when is not None):
-            facts.append(_fact(field, value, Snippet(lines[line], lines[line] + len(line), line), weight, when, target))
+            snippet = Snippet(lines[line], lines[line] + len(line), line)
+            because = "a record in GEDCOM X"
+            facts.append(ExtractedFact(field, value, snippet, "plugin", weight, when, target=target, rationale=because))
     living = subject.get("living")
     read = PersonReading(
         ref=EntryRef(BookId(plugin_id), person),
@@ -82,14 +84,8 @@ def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> 
     return GedcomXRecord("\n".join(lines), read, living if isinstance(living, bool) else None)
 
 
-def _fact(
-    field: FieldName, value: str, snippet: Snippet, weight: float, when: DateRange | None, target: str
-) -> ExtractedFact:
-    why = "a record in GEDCOM X"
-    return ExtractedFact(field, value, snippet, "plugin", weight, when, target=target, rationale=why)
-
-
 StatementLine = tuple[FieldName, str, str, DateRange | None, str]
+"""Field, value, the line that says it, its date, and the id of a relative."""
 
 
 def _statements(
@@ -108,7 +104,7 @@ def _statements(
         if other not in people or kind not in ("ParentChild", "Couple"):
             continue
         if people[other].get("living") is not False:
-            continue  # nobody who may be alive is taken over
+            continue  # people who may be alive are left out
         field: FieldName = "spouse" if kind == "Couple" else "child" if first == me else PARENTS[sex_of(people[other])]
         theirs = name_of(people[other])
         row = quotable_line(name, field, theirs, {"id": other})
@@ -176,22 +172,13 @@ GONE = frozenset({404, 410})
 SIGNED_OUT = 401
 
 
-class FamilySearchSource:
-    """People of the tree by search and by id, with those around them."""
+class FamilySearchSource(PluginSource):
+    """People of the tree by search and by id, with their relatives."""
 
     def __init__(self, plugin: Plugin, gate: Gate, sign_in: SignIn, *, api: str = "") -> None:
-        self.plugin = plugin
-        self._gate = gate
+        super().__init__(plugin, gate)
         self._sign_in = sign_in
         self._api = (api or plugin.base_url).rstrip("/")
-
-    @property
-    def id(self) -> str:
-        return self.plugin.plugin_id
-
-    @property
-    def tier(self) -> int:
-        return self.plugin.tier
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
         self._gate.check_query_allowed(self.plugin, query)
@@ -212,7 +199,7 @@ class FamilySearchSource:
         return found
 
     def fetch(self, locator: str) -> Fetched:
-        """A person by id, such as 'KWZ1-2AB'. Somebody the tree says is alive is not taken over."""
+        """A person by id, such as 'KWZ1-2AB'; refused unless the tree says that they are dead."""
         self._gate.check_allowed(self.plugin)
         if not PERSON.fullmatch(locator):
             raise PageNotFound(f"{locator!r} is no person of {self.id!r}.", remedy="Ids look like 'KWZ1-2AB'.")

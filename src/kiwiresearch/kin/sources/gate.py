@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from kiwiresearch.errors import SourceRefused, SourceResting, SourceUnreachable
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.politeness import (
-    LONGEST_WAIT_S,
+    MAX_WAIT_S,
     Clock,
     FetchedPage,
     Limiter,
@@ -35,11 +35,11 @@ from kiwiresearch.kin.sources.transport import (
 )
 
 AskUser = Callable[[str], str]
-"""Asks the user for the key of a plugin; an empty answer means there is none."""
+"""Asks the user for the key of a plugin; an empty answer means none."""
 
 
 class Secret:
-    """A key that does not show itself: not in messages, not in logs, not in tracebacks."""
+    """A key that never appears in messages, logs or tracebacks."""
 
     __slots__ = ("_value",)
 
@@ -60,7 +60,7 @@ class Secret:
 
 
 class Credentials:
-    """The keys of this process, by plugin. Nothing here is ever written to a file or a store."""
+    """The keys of this process, by plugin; never written anywhere."""
 
     def __init__(self, environment: Mapping[str, str] | None = None, ask: AskUser | None = None) -> None:
         self._environment = dict(environment or {})
@@ -68,16 +68,13 @@ class Credentials:
         self._known: dict[str, Secret] = {}
 
     def key(self, plugin_id: str) -> Secret:
-        """The user's key for a plugin; empty where there is none. The user is asked once."""
+        """The user's key for a plugin, or an empty one; the user is asked once."""
         if plugin_id not in self._known:
             value = self._environment.get(key_variable(plugin_id), "").strip()
             if not value and self._ask is not None:
                 value = self._ask(plugin_id).strip()
             self._known[plugin_id] = Secret(value)
         return self._known[plugin_id]
-
-    def forget(self) -> None:
-        self._known.clear()
 
     def __repr__(self) -> str:
         return f"Credentials({', '.join(sorted(self._known))})"
@@ -92,27 +89,26 @@ MAX_HOPS = 5
 MAX_TRIES = 3
 BUSY = frozenset({429, 503})
 DEFAULT_REST_S = 60.0
-"""How long a host that says 'too many' without a time is left alone; twice as long the second time."""
+"""How long to leave a host alone that says 'too many' without a time; twice as long the second time."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """What the user allows in a case. By default, nothing outside the books."""
+    """What the user allows in a case; by default nothing outside the books."""
 
     enabled: frozenset[str] = frozenset()
-    """Plugins switched on."""
     terms_acknowledged: frozenset[str] = frozenset()
-    """Plugins whose terms are unknown to us, and whose leave the user says to have."""
+    """Plugins with unknown terms that the user says they may use."""
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Places the user named besides for a plugin, as 'scheme://host:port'; they are no other plugin's."""
+    """Further addresses the user allows a plugin, as 'scheme://host:port'."""
     contact: str = ""
-    """How a source can reach whoever runs the program."""
+    """How a source can reach the user."""
     credentials: Credentials = field(default_factory=Credentials)
 
 
 class Gate:
-    """The way to all sources outside the books, for one case."""
+    """The only way to sources outside the books, for one case."""
 
     def __init__(
         self,
@@ -129,19 +125,16 @@ class Gate:
         self._line = line or Transport(user_agent(permit.contact))
         self._resolve = resolve
         self._limiter = Limiter(memory, clock)
-        self._kept = PageCache(memory)
+        self._cache = PageCache(memory)
 
     def close(self) -> None:
         self._line.close()
-
-    def now(self) -> float:
-        return self._clock.now()
 
     def accessed_at(self, moment: float) -> str:
         return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def check_allowed(self, plugin: Plugin) -> None:
-        """Steps 1 to 3, which need no address."""
+        """Raise if the plugin is switched off, needs a key, or has terms that do not allow it."""
         name = plugin.plugin_id
         if name not in self.permit.enabled:
             raise SourceRefused(
@@ -156,20 +149,18 @@ class Gate:
                 remedy=f"Put it into the environment variable {key_variable(name)}.",
             )
         terms = plugin.compliance.tos_automation
-        if terms == "forbidden" or (terms == "unknown" and name not in self.permit.terms_acknowledged):
-            raise SourceRefused(
-                f"The terms of {name!r} {'forbid' if terms == 'forbidden' else 'are not known to allow'} programs.",
-                step="terms",
-                remedy=f"Read {plugin.compliance.tos_url}"
-                + (
-                    "."
-                    if terms == "forbidden"
-                    else f"; if you have its leave, say so: kiwiresearch kin plugins on {name} --terms-ok"
-                ),
-            )
+        if terms == "forbidden":
+            what, rest = "forbid", "."
+        elif terms == "unknown" and name not in self.permit.terms_acknowledged:
+            what = "are not known to allow"
+            rest = f"; if you have its leave, say so: kiwiresearch kin plugins on {name} --terms-ok"
+        else:
+            return
+        remedy = f"Read {plugin.compliance.tos_url}{rest}"
+        raise SourceRefused(f"The terms of {name!r} {what} programs.", step="terms", remedy=remedy)
 
     def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
-        """The same, for a person: nobody who may be alive is asked for outside the books."""
+        """The same for a person, who must be dead: others are not searched for outside the books."""
         self.check_allowed(plugin)
         if query.living != "deceased":
             raise SourceRefused(
@@ -179,22 +170,21 @@ class Gate:
             )
 
     def get(self, plugin: Plugin, request: Request) -> FetchedPage:
-        """The answer to a request, or the reason why there is none."""
+        """The answer to a request, cached or fetched; raises if there is none."""
         self.check_allowed(plugin)
         reach = AllowedHosts(plugin.hosts(), self.permit.named.get(plugin.plugin_id, frozenset()), self._resolve)
         reach.check(request.url)
-        kept = self._kept.get(
-            plugin.plugin_id, request, now=self._clock.now(), ttl_s=plugin.compliance.cache_ttl_seconds
-        )
-        if kept is not None:
-            return kept
+        ttl_s = plugin.compliance.cache_ttl_seconds
+        cached = self._cache.get(plugin.plugin_id, request, now=self._clock.now(), ttl_s=ttl_s)
+        if cached is not None:
+            return cached
         page = self._follow_redirects(plugin, reach, request)
         if page.status == 200:
-            self._kept.put(plugin.plugin_id, request, page)
+            self._cache.put(plugin.plugin_id, request, page)
         return page
 
     def _follow_redirects(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> FetchedPage:
-        """The answer at the end of all redirects; a key goes to the first host only."""
+        """The answer after all redirects; a key is sent to the first host only."""
         url, asked = request.url, request
         for _ in range(MAX_HOPS + 1):
             answer = self._send_politely(plugin, reach, asked)
@@ -202,26 +192,23 @@ class Gate:
                 return FetchedPage(url, answer.status, answer.content, answer.kind, self._clock.now())
             target = reach.redirect_target(url, answer.location)
             secrets = asked.secret_headers if _host(target) == _host(url) else {}
-            keeps = answer.status in (307, 308)
-            asked = Request(
-                target,
-                asked.method if keeps else "GET",
-                asked.form if keeps else {},
-                asked.accept,
-                secrets,
-            )
+            # Only 307 and 308 repeat the method and its form; after the others a browser sends a GET.
+            method, form = (asked.method, asked.form) if answer.status in (307, 308) else ("GET", {})
+            asked = Request(target, method, form, asked.accept, secrets)
             url = target
         raise SourceUnreachable(f"The source {display_url(request.url)!r} only redirects, {MAX_HOPS} times and more.")
 
     def _send_politely(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> HttpAnswer:
-        """One answer, at the pace the host wants; a host that says 'later' is asked later."""
+        """The answer to one request at the host's pace; a busy host is asked again after a while."""
         robots = self._robots(plugin, reach, request.url)
         if not robots.allows(request.url):
             why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"
             raise SourceRefused(
                 f"The host {_host(request.url)!r} {why}: {display_url(request.url)!r}.",
                 step="robots.txt",
-                remedy=_alternative(plugin),
+                remedy=f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
+                if plugin.kind == "sparql"
+                else "Save the page yourself, or leave it.",
             )
         for attempt in range(1, MAX_TRIES + 1):
             answer = self._send_paced(plugin, reach, request, robots.gap_s())
@@ -230,7 +217,7 @@ class Gate:
             rest = _retry_after_s(answer.retry_after, self._clock.now())
             wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
             self._limiter.rest(_host(request.url), wait)
-            if wait > LONGEST_WAIT_S or attempt == MAX_TRIES:
+            if wait > MAX_WAIT_S or attempt == MAX_TRIES:
                 raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", after_s=wait)
         raise AssertionError("unreachable")
 
@@ -245,8 +232,7 @@ class Gate:
     def _robots(self, plugin: Plugin, reach: AllowedHosts, url: str) -> Robots:
         key = f"robots/{robots_url(url)}"
         known = robots_from_record(self.memory.get(key))
-        now = self._clock.now()
-        if known is not None and known.is_fresh(now):
+        if known is not None and known.is_fresh(self._clock.now()):
             return known
         found = self._read_robots(plugin, reach, robots_url(url))
         self.memory.set(key, found.record())
@@ -260,39 +246,31 @@ class Gate:
             except SourceUnreachable:
                 return parse_robots(599, b"", self._clock.now())
             if answer.status in BUSY:
-                self._limiter.rest(
-                    _host(asked.url), _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
-                )
+                rest_s = _retry_after_s(answer.retry_after, self._clock.now()) or DEFAULT_REST_S
+                self._limiter.rest(_host(asked.url), rest_s)
             if answer.status not in REDIRECTS or not answer.location:
                 return parse_robots(answer.status, answer.content, self._clock.now())
             asked = Request(reach.redirect_target(asked.url, answer.location), accept="text/plain")
         return parse_robots(599, b"", self._clock.now())
 
 
-def _alternative(plugin: Plugin) -> str:
-    """What a user can do where a host lets no program in."""
-    if plugin.kind == "sparql":
-        return f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
-    return "Save the page yourself, or leave it."
-
-
 def user_agent(contact: str = "") -> str:
-    """Who is asking, without pretending to be a browser."""
-    reached = "".join(char for char in contact if " " <= char <= "~").strip()
+    """The User-Agent header, which does not pretend to be a browser."""
+    address = "".join(char for char in contact if " " <= char <= "~").strip()
     try:
         number = version("kiwiresearch")
     except PackageNotFoundError:  # run from its source
         number = "0"
-    return f"kiwiresearch/{number} (family research for one user{f'; contact {reached}' if reached else ''})"
+    return f"kiwiresearch/{number} (family research for one user{f'; contact {address}' if address else ''})"
 
 
 def _host(url: str) -> str:
     return url.partition("://")[2].partition("/")[0].partition("?")[0].lower()
 
 
-def _retry_after_s(told: str, now: float) -> float | None:
-    """The seconds of a Retry-After: a number, or a date."""
-    text = told.strip()
+def _retry_after_s(header: str, now: float) -> float | None:
+    """The seconds of a Retry-After header, which has a number or a date."""
+    text = header.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:

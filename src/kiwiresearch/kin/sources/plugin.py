@@ -1,9 +1,9 @@
-"""The schema of a plugin file: what YAML may say about a source, and nothing else."""
+"""The schema of a plugin file: all that its YAML may say about a source."""
 
 from __future__ import annotations
 
 import string
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 import regex  # type: ignore[import-untyped]
@@ -18,7 +18,7 @@ GROUP = "value"
 
 
 def checked_pattern(pattern: str) -> str:
-    """The pattern, if it is one."""
+    """The pattern; raises if it is not a regular expression."""
     try:
         regex.compile(pattern)
     except (regex.error, RecursionError, OverflowError) as problem:
@@ -27,9 +27,9 @@ def checked_pattern(pattern: str) -> str:
 
 
 def span_of(pattern: str, text: str) -> tuple[int, int] | None:
-    """Where the pattern finds its value: the group 'value', else the first group, else all of it.
+    """The span of the pattern's value: the group 'value', else the first group, else the match.
 
-    A pattern that takes too long finds nothing.
+    None if nothing matches in time.
     """
     compiled = regex.compile(pattern)
     try:
@@ -54,7 +54,7 @@ EvidenceType = Literal["primary", "secondary", "authored"]
 
 
 class PluginPart(BaseModel):
-    """A part of a plugin: keys that nobody knows are mistakes, and so are values of another type."""
+    """Base of the parts of a plugin: unknown keys and values of another type are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -102,14 +102,14 @@ class Compliance(PluginPart):
     tos_url: Address
     tos_automation: AutomationTerms = "unknown"
     contact: str = Field(default="", max_length=200, pattern=r"^[\x20-\x7e]*$")
-    """Whom the source may ask about these requests; it is told with each."""
+    """Whom the source may contact about these requests; sent with each."""
     crawl_delay_seconds: float = Field(default=0, ge=0, le=3600)
     note: str = Field(default="", max_length=300, pattern=r"^[\x20-\x7e]*$")
-    """What a user should know before it is switched on."""
+    """What a user should know before enabling it."""
 
 
 class Reliability(PluginPart):
-    """What kind of evidence the source gives: the seed's one word, and the three axes it mixes."""
+    """The kind of evidence a source gives: one word of the specification, or three axes instead."""
 
     evidence_type: EvidenceType
     base_weight: float = Field(ge=0, le=1)
@@ -129,7 +129,7 @@ class Reliability(PluginPart):
 
 
 class Rule(PluginPart):
-    """Where a value stands on a page."""
+    """Where a page has a value."""
 
     selector: Selector
     type: RuleType = "text"
@@ -190,7 +190,7 @@ class Pagination(PluginPart):
 
 
 class SignInRules(PluginPart):
-    """How a user lets the program in: the code flow of OAuth 2, with a key that is the user's own."""
+    """How a user signs in: the authorization code flow of OAuth 2, with the user's own key."""
 
     authorize_url: Address
     token_url: Address
@@ -215,12 +215,12 @@ class Plugin(PluginPart):
     base_url: Annotated[str, AfterValidator(_base)]
     kind: Kind = "html"
     enabled: bool = False
-    """Whether a case has it from the start; only the user's own books can say so."""
+    """Whether a case has it from the start; only for the user's own books."""
     search_is_fuzzy: bool = False
     languages: Words = ()
     record_type: str = Field(default="", max_length=80)
     person_path: str = Field(default="", max_length=200)
-    """How the path of a person's page begins; other links of a result are left alone."""
+    """The beginning of the path of a person's page; other links of a result are ignored."""
     compliance: Compliance
     reliability: Reliability
     extraction_rules: ExtractionRules = ExtractionRules()
@@ -254,6 +254,3 @@ class Plugin(PluginPart):
 
     def required(self) -> tuple[FieldName, ...]:
         return tuple(name for name, rule in self.extraction_rules.person.items() if rule.required)
-
-
-FIELDS: tuple[FieldName, ...] = get_args(FieldName)

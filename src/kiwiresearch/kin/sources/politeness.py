@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import threading
 import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from protego import Protego
@@ -20,45 +19,17 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.transport import Request
 
 
-class PluginMemory(Protocol):
-    """JSON objects by key. A case keeps them in its store; what is not there is None."""
+@dataclass(frozen=True, slots=True)
+class PluginMemory:
+    """JSON objects by key, as the store of a case reads and writes them; `get` gives None for an unknown key."""
 
-    def get(self, key: str) -> Any: ...
-
-    def set(self, key: str, value: Any) -> None: ...
-
-
-class StoredMemory:
-    """Remembers in rows of somebody else, such as the store of a case: one way to read a row, one to write it."""
-
-    def __init__(self, read: Callable[[str], Any], write: Callable[[str, Any], None]) -> None:
-        self._read = read
-        self._write = write
-
-    def get(self, key: str) -> Any:
-        return self._read(key)
-
-    def set(self, key: str, value: Any) -> None:
-        self._write(key, value)
-
-
-class TransientMemory:
-    """Remembers until the process ends."""
-
-    def __init__(self) -> None:
-        self._values: dict[str, str] = {}
-
-    def get(self, key: str) -> Any:
-        text = self._values.get(key)
-        return None if text is None else json.loads(text)
-
-    def set(self, key: str, value: Any) -> None:
-        self._values[key] = canonical_json(value)
+    get: Callable[[str], Any]
+    set: Callable[[str, Any], None]
 
 
 DAY_S = 86_400.0
 FAILED_S = 3_600.0
-"""A host in trouble is looked at again sooner."""
+"""The robots.txt of a host in trouble is read again sooner."""
 MAX_CHARS = 512 * 1024
 AGENT = "kiwiresearch"
 TOO_MANY = 429
@@ -66,7 +37,7 @@ TOO_MANY = 429
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """The rules of a host at a time; without text, all is allowed or nothing is."""
+    """The robots.txt of a host; without text, everything is allowed or nothing is."""
 
     text: str
     allows_all: bool
@@ -79,7 +50,7 @@ class Robots:
         return bool(Protego.parse(self.text).can_fetch(url, AGENT))
 
     def gap_s(self) -> float:
-        """The seconds between two requests that the host asks for, by either of the two lines there are for it."""
+        """The seconds between two requests that the host asks for, by crawl delay or request rate."""
         if not self.text:
             return 0.0
         rules = Protego.parse(self.text)
@@ -88,15 +59,14 @@ class Robots:
         return max(delay, rate.seconds / rate.requests if rate and rate.requests else 0.0)
 
     def is_fresh(self, now: float) -> bool:
-        lasts = FAILED_S if self.denies_all else DAY_S
-        return self.read_at <= now < self.read_at + lasts
+        return self.read_at <= now < self.read_at + (FAILED_S if self.denies_all else DAY_S)
 
     def record(self) -> dict[str, Any]:
         return {"text": self.text, "all": self.allows_all, "none": self.denies_all, "read_at": self.read_at}
 
 
 def parse_robots(status: int, content: bytes, now: float) -> Robots:
-    """The rules an answer means: none there allows all, a server in trouble allows nothing."""
+    """The rules of an answer: a missing file allows everything, a failing server nothing."""
     if 200 <= status < 300:
         return Robots(content.decode("utf-8", "replace")[:MAX_CHARS], allows_all=False, denies_all=False, read_at=now)
     allows = 400 <= status < 500 and status != TOO_MANY
@@ -117,14 +87,14 @@ def robots_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}/robots.txt"
 
 
-LONGEST_WAIT_S = 60.0
-"""Longer than this nobody sits and waits: the query goes back to its queue."""
-LONGEST_REST_S = 7 * 86_400.0
+MAX_WAIT_S = 60.0
+"""For longer waits the query goes back to its queue."""
+MAX_REST_S = 7 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time of day in seconds, given by whoever runs the case, and a way to let it pass."""
+    """The time in seconds, and a way to wait; tests replace both."""
 
     now: Callable[[], float]
     wait: Callable[[float], None] = time.sleep
@@ -132,7 +102,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """So many requests at once, so many seconds for each further one, and so many between any two."""
+    """How many requests may come at once, the seconds for each further one, and the least between any two."""
 
     burst: int
     gap_s: float
@@ -140,7 +110,7 @@ class Pace:
 
 
 class Limiter:
-    """Waits until a host may be asked, or says when it may be; threads wait one behind the other."""
+    """Waits until a host may be asked, or raises if that takes too long; threads wait in turn."""
 
     def __init__(self, memory: PluginMemory, clock: Clock) -> None:
         self._memory = memory
@@ -148,20 +118,20 @@ class Limiter:
         self._turn = threading.Lock()
 
     def take(self, host: str, pace: Pace) -> None:
-        """Take one request from the host's bucket, and wait for it if need be."""
+        """Take a token from the host's bucket, waiting for it if necessary."""
         with self._turn:
             self._take(host, pace)
 
     def _take(self, host: str, pace: Pace) -> None:
         now = self._clock.now()
         state = self._state(host)
-        last = min(state.get("at", now), now)  # a clock that was set back starts anew
+        last = min(state.get("at", now), now)  # the clock may have been set back
         tokens = min(float(pace.burst), state.get("tokens", float(pace.burst)) + (now - last) / pace.gap_s)
-        waits = [min(state.get("not_before", 0.0) - now, LONGEST_REST_S), (1.0 - tokens) * pace.gap_s]
+        waits = [min(state.get("not_before", 0.0) - now, MAX_REST_S), (1.0 - tokens) * pace.gap_s]
         if "at" in state:
             waits.append(last + pace.min_gap_s - now)
         wait = max(0.0, *waits)
-        if wait > LONGEST_WAIT_S:
+        if wait > MAX_WAIT_S:
             raise SourceResting(f"The host {host!r} wants to be left alone.", after_s=wait)
         if wait > 0:
             self._clock.wait(wait)
@@ -171,13 +141,13 @@ class Limiter:
     def rest(self, host: str, seconds: float) -> None:
         """Leave the host alone for a time."""
         now = self._clock.now()
-        seconds = min(max(seconds, 0.0), LONGEST_REST_S)
+        seconds = min(max(seconds, 0.0), MAX_REST_S)
         self._memory.set(_pace_key(host), {"at": now, "tokens": 0.0, "not_before": now + seconds})
 
     def _state(self, host: str) -> dict[str, float]:
         found = self._memory.get(_pace_key(host))
-        known = found if isinstance(found, dict) else {}
-        return {name: float(value) for name, value in known.items() if isinstance(value, int | float)}
+        rows = found.items() if isinstance(found, dict) else ()
+        return {name: float(value) for name, value in rows if isinstance(value, int | float)}
 
 
 def _pace_key(host: str) -> str:
@@ -186,7 +156,7 @@ def _pace_key(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """An answer that can be read: where it came from in the end, and when."""
+    """An answer, with its final address and when it came."""
 
     url: str
     status: int
@@ -201,7 +171,7 @@ class FetchedPage:
 
 
 class PageCache:
-    """Pages by plugin and request. What came with a key is not kept."""
+    """Pages by plugin and request; answers to requests with a key are not cached."""
 
     def __init__(self, memory: PluginMemory) -> None:
         self._memory = memory
@@ -209,10 +179,12 @@ class PageCache:
     def get(self, plugin_id: str, request: Request, *, now: float, ttl_s: float) -> FetchedPage | None:
         row = self._memory.get(_page_key(plugin_id, request))
         try:
-            page = _page(row) if isinstance(row, dict) else None
+            content = zlib.decompress(base64.b64decode(row["content"]))
+            at = float(row["fetched_at"])
+            page = FetchedPage(str(row["url"]), int(row["status"]), content, str(row["kind"]), at, from_cache=True)
         except (KeyError, TypeError, ValueError, zlib.error):
             return None
-        return page if page and page.fetched_at <= now < page.fetched_at + ttl_s else None
+        return page if at <= now < at + ttl_s else None
 
     def put(self, plugin_id: str, request: Request, page: FetchedPage) -> None:
         if request.secret_headers:
@@ -227,13 +199,6 @@ class PageCache:
         self._memory.set(_page_key(plugin_id, request), row)
 
 
-def _page(row: dict[str, Any]) -> FetchedPage:
-    content = zlib.decompress(base64.b64decode(row["content"]))
-    return FetchedPage(
-        str(row["url"]), int(row["status"]), content, str(row["kind"]), float(row["fetched_at"]), from_cache=True
-    )
-
-
 def _page_key(plugin_id: str, request: Request) -> str:
-    told = canonical_json([request.method, request.url, dict(request.form), request.accept])
-    return f"page/{plugin_id}/{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()}"
+    text = canonical_json([request.method, request.url, dict(request.form), request.accept])
+    return f"page/{plugin_id}/{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"

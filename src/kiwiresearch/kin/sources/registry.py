@@ -1,4 +1,4 @@
-"""Which plugins there are, shipped or the user's own, and whether they read their own fixtures."""
+"""The plugins that ship and those of the user, and whether they read their own fixtures correctly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_NODES = 5_000
 
 
 def read_yaml(path: Path) -> Any:
-    """What a file says. No aliases, no tags of Python, no key twice: plugins need none of them."""
+    """The content of a YAML file without aliases, Python tags or duplicate keys."""
     try:
         if path.stat().st_size > MAX_YAML_BYTES:
             raise BadSettings(
@@ -38,15 +38,15 @@ def read_yaml(path: Path) -> Any:
         _check_yaml(text)
         return yaml.safe_load(text)
     except _ForbiddenYaml as problem:
-        told = f"The file {str(path)!r} cannot be used: {problem}."
-        raise BadSettings(told, remedy="Write it out plainly.") from None
+        what = f"The file {str(path)!r} cannot be used: {problem}."
+        raise BadSettings(what, remedy="Write it out plainly.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        told = f"The file {str(path)!r} is no YAML: {_yaml_problem(problem)}."
-        raise BadSettings(told, remedy="Mend that line.") from problem
+        what = f"The file {str(path)!r} is no YAML: {_yaml_problem(problem)}."
+        raise BadSettings(what, remedy="Mend that line.") from problem
 
 
 class _ForbiddenYaml(Exception):
-    """Something in the text that a plugin does not need."""
+    """YAML that plugins may not use."""
 
 
 def _check_yaml(text: str) -> None:
@@ -115,7 +115,7 @@ class KnownPlugin:
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """All plugins that can be used, by id, and what is wrong with those that cannot."""
+    """The usable plugins, and what is wrong with the others."""
 
     known: tuple[KnownPlugin, ...]
     problems: tuple[BadSettings, ...] = ()
@@ -129,25 +129,22 @@ class Plugins:
 
 
 def load_plugins(own: Path | None = None) -> Plugins:
-    """The plugins that ship, then those of the user's folder; one that is broken leaves the others alone."""
+    """The plugins that ship and those of the user's folder; a broken one does not affect the others."""
     known = shipped_plugins()
     problems: list[BadSettings] = []
     for file in _files(own, problems) if own is not None else ():
         try:
-            known.append(_own(file, known))
+            plugin = read_plugin(file)
         except BadSettings as problem:
             problems.append(problem)
-    return Plugins(tuple(sorted(known, key=_order)), tuple(problems))
-
-
-def _own(file: Path, known: list[KnownPlugin]) -> KnownPlugin:
-    plugin = read_plugin(file)
-    if plugin.plugin_id in {other.plugin.plugin_id for other in known}:
-        raise BadSettings(
-            f"The file {str(file)!r}, 'plugin_id': another plugin is called {plugin.plugin_id!r} already.",
-            remedy="Give it another 'plugin_id'.",
-        )
-    return KnownPlugin(plugin, file)
+            continue
+        if plugin.plugin_id in {other.plugin.plugin_id for other in known}:
+            what = f"The file {str(file)!r}, 'plugin_id': another plugin is called {plugin.plugin_id!r} already."
+            problems.append(BadSettings(what, remedy="Give it another 'plugin_id'."))
+        else:
+            known.append(KnownPlugin(plugin, file))
+    ordered = sorted(known, key=lambda one: (one.plugin.tier, one.plugin.plugin_id))
+    return Plugins(tuple(ordered), tuple(problems))
 
 
 def shipped_plugins() -> list[KnownPlugin]:
@@ -156,7 +153,7 @@ def shipped_plugins() -> list[KnownPlugin]:
 
 
 def read_registry(file: Path, *, shipped: bool = False) -> list[KnownPlugin]:
-    """The plugins a registry lists; what it says of each has to agree with the plugin's own file."""
+    """The plugins of a registry, which has to agree with the file of each plugin."""
     found = []
     for row in _shaped(Registry, read_yaml(file), file).sources:
         target = (file.parent.parent / row.config).resolve()
@@ -177,7 +174,7 @@ def read_registry(file: Path, *, shipped: bool = False) -> list[KnownPlugin]:
 
 
 def read_plugin(file: Path) -> Plugin:
-    """The plugin a file describes; else what is wrong with it, by key."""
+    """The plugin of a file; raises with what is wrong, by key."""
     return _shaped(Plugin, read_yaml(file), file)
 
 
@@ -192,12 +189,12 @@ def _shaped(shape: type[Shape], value: Any, file: Path) -> Shape:
 
 def _problems(problem: ValidationError) -> str:
     rows = problem.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, row['loc'])) or 'the file'!r}: {_plain(row)}" for row in rows[:MAX_PROBLEMS]]
-    more = len(rows) - len(told)
-    return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+    named = [f"{'.'.join(map(str, row['loc'])) or 'the file'!r}: {_words(row)}" for row in rows[:MAX_PROBLEMS]]
+    more = len(rows) - len(named)
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
 
 
-def _plain(row: Any) -> str:
+def _words(row: Any) -> str:
     if row["type"] == "extra_forbidden":
         return "there is no such key"
     if row["type"] == "missing":
@@ -221,16 +218,12 @@ def _files(folder: Path, problems: list[BadSettings]) -> list[Path]:
     return [path for path in found[:MAX_FILES] if path.name != "registry.yaml"]
 
 
-def _order(one: KnownPlugin) -> tuple[int, str]:
-    return one.plugin.tier, one.plugin.plugin_id
-
-
 MAX_FIXTURE_BYTES = 5 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class FixtureCheck:
-    """What came of one page: no problem, or what was read in place of what was expected."""
+    """The result for one fixture: the values that differ from what was expected."""
 
     fixture: str
     problems: tuple[str, ...] = ()
@@ -260,7 +253,7 @@ def _fixture_problems(known: KnownPlugin, fixture: Fixture) -> list[str]:
     problems = []
     for field, expected in fixture.expect.items():
         wanted = [] if expected is None else [expected] if isinstance(expected, str) else list(expected)
-        got = list(read.get(field, []))
+        got = read.get(field, [])
         if got != wanted:
             problems.append(f"{field!r} is {_shown(got)}, not {_shown(wanted)}")
     return problems

@@ -21,12 +21,12 @@ from kiwiresearch.network import is_loopback
 
 SIGN_IN_TIMEOUT_S = 300.0
 READ_S = 10.0
-"""How long one request may take; whoever opens a line and says nothing does not keep the user waiting."""
+"""How long one request may take, so that an idle connection does not keep the user waiting."""
 DONE = b"You may close this page and go back to kiwiresearch.\n"
 
 
 class SignInCallback:
-    """Listens at the address that the source was told to send the user to; nobody but this machine reaches it."""
+    """Listens at the redirect address, on this machine only."""
 
     def __init__(self, redirect_uri: str) -> None:
         parts = urlsplit(redirect_uri)
@@ -41,10 +41,10 @@ class SignInCallback:
             ) from problem
         self._server.path = parts.path or "/"
 
-    def answer(self, state: str, patience_s: float = SIGN_IN_TIMEOUT_S) -> str:
-        """The address the user was sent back to, with the state of this sign-in; others are turned away."""
+    def answer(self, state: str, timeout_s: float = SIGN_IN_TIMEOUT_S) -> str:
+        """The address the user was sent back to with this state; other requests are ignored."""
         self._server.state = state
-        until = time.monotonic() + patience_s
+        until = time.monotonic() + timeout_s
         while not self._server.answered:
             self._server.timeout = until - time.monotonic()
             if self._server.timeout <= 0:
@@ -66,7 +66,7 @@ class _Server(HTTPServer):
     answered = ""
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A request that breaks off is no answer; the next one may be."""
+        """Ignore a request that breaks off; the next one may be the answer."""
 
 
 class _Answer(BaseHTTPRequestHandler):
@@ -85,12 +85,12 @@ class _Answer(BaseHTTPRequestHandler):
         self.wfile.write(DONE if is_it else b"")
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """The address holds the code of the sign-in, and is written nowhere."""
+        """Log nothing: the address contains the code of the sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingSignIn:
-    """A sign-in that has begun: where to send the user, and what proves that the answer is to it."""
+    """A sign-in in progress: where to send the user, and what proves the answer."""
 
     address: str
     state: str = field(repr=False)
@@ -98,54 +98,54 @@ class PendingSignIn:
 
 
 class SignIn:
-    """Signs the user in to one source. The token ends with the process; nothing is written."""
+    """Signs the user in to one source; the token stays in memory."""
 
     def __init__(self, plugin: Plugin, gate: Gate) -> None:
         self._plugin = plugin
         self._gate = gate
         self._token = Secret("")
 
-    def run_locally(self, tell: Callable[[str], None], patience_s: float = SIGN_IN_TIMEOUT_S) -> None:
-        """Tell the user where to sign in, and wait for the answer on this machine."""
-        sitting = self.begin()
-        with SignInCallback(self._sign().redirect_uri) as callback:
-            tell(sitting.address)
-            self.finish(sitting, callback.answer(sitting.state, patience_s))
+    def run_locally(self, tell: Callable[[str], None], timeout_s: float = SIGN_IN_TIMEOUT_S) -> None:
+        """Show the user where to sign in, and wait for the redirect to this machine."""
+        pending = self.begin()
+        with SignInCallback(self._rules().redirect_uri) as callback:
+            tell(pending.address)
+            self.finish(pending, callback.answer(pending.state, timeout_s))
 
     def begin(self) -> PendingSignIn:
         """Where the user signs in, in a browser."""
         self._gate.check_allowed(self._plugin)
-        sign = self._sign()
+        rules = self._rules()
         state, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         query = {
             "response_type": "code",
             "client_id": self._key().reveal(),
-            "redirect_uri": sign.redirect_uri,
-            "scope": sign.scope,
+            "redirect_uri": rules.redirect_uri,
+            "scope": rules.scope,
             "state": state,
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        told = urlencode({name: value for name, value in query.items() if value})
-        return PendingSignIn(f"{sign.authorize_url}?{told}", state, Secret(verifier))
+        params = urlencode({name: value for name, value in query.items() if value})
+        return PendingSignIn(f"{rules.authorize_url}?{params}", state, Secret(verifier))
 
-    def finish(self, sitting: PendingSignIn, answered: str) -> None:
-        """Take the address the source sent the user back to, and get the token for it."""
-        told = parse_qs(urlsplit(answered).query)
-        state, code = (told.get(name, [""])[0] for name in ("state", "code"))
-        if not code or not secrets.compare_digest(state.encode("utf-8", "replace"), sitting.state.encode()):
+    def finish(self, pending: PendingSignIn, answered: str) -> None:
+        """Exchange the code in the redirect address for a token."""
+        params = parse_qs(urlsplit(answered).query)
+        state, code = (params.get(name, [""])[0] for name in ("state", "code"))
+        if not code or not secrets.compare_digest(state.encode("utf-8", "replace"), pending.state.encode()):
             raise BadUsage("That is not the address the sign-in led to.", remedy="Begin the sign-in again.")
-        sign = self._sign()
+        rules = self._rules()
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": sign.redirect_uri,
+            "redirect_uri": rules.redirect_uri,
             "client_id": self._key().reveal(),
-            "code_verifier": sitting.verifier.reveal(),
+            "code_verifier": pending.verifier.reveal(),
         }
-        # A request with headers of its own is never kept, and neither is the token it brings.
-        request = Request(sign.token_url, "POST", form, "application/json", {"Cache-Control": "no-store"})
+        # Requests with secret headers are not cached, so the token is not either.
+        request = Request(rules.token_url, "POST", form, "application/json", {"Cache-Control": "no-store"})
         page = self._gate.get(self._plugin, request)
         try:
             token = json.loads(page.content)["access_token"] if page.status == 200 else ""
@@ -174,7 +174,7 @@ class SignIn:
     def _key(self) -> Secret:
         return self._gate.permit.credentials.key(self._plugin.plugin_id)
 
-    def _sign(self) -> SignInRules:
+    def _rules(self) -> SignInRules:
         if self._plugin.auth is None:
             raise BadUsage(f"The plugin {self._plugin.plugin_id!r} knows no sign-in.")
         return self._plugin.auth

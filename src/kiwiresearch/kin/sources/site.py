@@ -1,22 +1,21 @@
-"""A website that a plugin describes: searched by its own search, read by rules, quarantined when it changes."""
+"""A website described by a plugin: searched by its own search, read by rules, quarantined when it changes."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 
-from kiwiresearch.errors import BadUsage, SourceError, SourceRefused, SourceUnreachable
+from kiwiresearch.errors import SourceError, SourceRefused, SourceUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin, SearchRule
 from kiwiresearch.kin.sources.politeness import FetchedPage, PluginMemory
 from kiwiresearch.kin.sources.site_page import SitePage
-from kiwiresearch.kin.sources.site_rules import PageReading, read_site_page
+from kiwiresearch.kin.sources.site_rules import read_site_page
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
-from kiwiresearch.kin.sources.transport import MAX_BYTES, Request, display_url
+from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import Source, row_id
 
 WINDOW = 10
@@ -24,13 +23,13 @@ MAX_BAD_PAGES = 3
 
 
 class PluginHealth:
-    """How the last pages of each plugin could be read. A plugin that was changed starts anew."""
+    """How well the last pages of each plugin could be read; a changed plugin starts afresh."""
 
     def __init__(self, memory: PluginMemory) -> None:
         self._memory = memory
 
     def check(self, plugin: Plugin) -> None:
-        """Refuse a plugin that has been put aside."""
+        """Raise if the plugin is in quarantine."""
         why = self.quarantine(plugin)
         if why:
             raise SourceRefused(
@@ -40,11 +39,11 @@ class PluginHealth:
             )
 
     def quarantine(self, plugin: Plugin) -> str:
-        """Why the plugin has been put aside; empty where it has not."""
+        """Why the plugin is in quarantine; empty if it is not."""
         return str(self._state(plugin).get("quarantine", ""))
 
     def note(self, plugin: Plugin, missing: Sequence[str]) -> None:
-        """Remember whether a page had all that is required."""
+        """Remember which required fields a page lacked."""
         state = self._state(plugin)
         pages = [[str(name) for name in row] for row in state.get("pages", [])]
         pages = [*pages, list(missing)][-WINDOW:]
@@ -55,18 +54,15 @@ class PluginHealth:
             why = f"{len(bad)} of the last {len(pages)} pages had no {' or '.join(map(repr, names))}"
         self._memory.set(_key(plugin), {"rules": rules_of(plugin), "pages": pages, "quarantine": why})
 
-    def release(self, plugin: Plugin) -> None:
-        self._memory.set(_key(plugin), {"rules": rules_of(plugin), "pages": [], "quarantine": ""})
-
     def _state(self, plugin: Plugin) -> dict[str, Any]:
         found = self._memory.get(_key(plugin))
         return found if isinstance(found, dict) and found.get("rules") == rules_of(plugin) else {}
 
 
 def rules_of(plugin: Plugin) -> str:
-    """A hash of what the plugin reads by: other rules are another plugin."""
-    told = canonical_json(plugin.extraction_rules.model_dump(mode="json"))
-    return "sha256:" + hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16]
+    """A hash of the plugin's rules; other rules make it another plugin."""
+    text = canonical_json(plugin.extraction_rules.model_dump(mode="json"))
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _key(plugin: Plugin) -> str:
@@ -74,9 +70,9 @@ def _key(plugin: Plugin) -> str:
 
 
 def fetch_all(locators: Iterable[str], fetch: Callable[[str], Fetched]) -> list[Fetched]:
-    """What could be fetched. One record that fails costs only itself; if none could be had, the reason is raised.
+    """All records that can be fetched; if there are none, the last problem is raised.
 
-    A source that says no, or not now, is asked for nothing more.
+    After a refusal the source is asked for nothing more.
     """
     found: list[Fetched] = []
     problem: SourceError | None = None
@@ -94,17 +90,15 @@ def fetch_all(locators: Iterable[str], fetch: Callable[[str], Fetched]) -> list[
 
 
 MAX_PEOPLE = 5
-"""How many results of a search are opened: each costs a request."""
+"""How many results of a search are opened; each costs a request."""
 
 
-class SiteSource:
-    """A plugin of kind 'html', behind the gate."""
+class PluginSource:
+    """A source described by a plugin and asked through the gate."""
 
-    def __init__(self, plugin: Plugin, gate: Gate, *, most_people: int = MAX_PEOPLE) -> None:
+    def __init__(self, plugin: Plugin, gate: Gate) -> None:
         self.plugin = plugin
         self._gate = gate
-        self._health = PluginHealth(gate.memory)
-        self._most_people = most_people
 
     @property
     def id(self) -> str:
@@ -114,8 +108,16 @@ class SiteSource:
     def tier(self) -> int:
         return self.plugin.tier
 
+
+class SiteSource(PluginSource):
+    """A plugin of kind 'html'."""
+
+    def __init__(self, plugin: Plugin, gate: Gate) -> None:
+        super().__init__(plugin, gate)
+        self._health = PluginHealth(gate.memory)
+
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
-        """Who the site's search offers; a page that has nothing of a person is left out."""
+        """The people that the site's search offers, without pages that are not about a person."""
         self._gate.check_query_allowed(self.plugin, query)
         self._health.check(self.plugin)
         found = fetch_all(self._results(query), self.fetch)
@@ -129,7 +131,8 @@ class SiteSource:
         reading = read_site_page(page.content, self.plugin, page.url)
         if not page.from_cache:
             self._health.note(self.plugin, reading.missing)
-        return fetched_record(self.plugin, page, reading, self._gate.accessed_at(page.fetched_at))
+        source = source_record(self.plugin, page, self._gate.accessed_at(page.fetched_at), reading.read.title)
+        return Fetched(source, reading.text, read=reading.read)
 
     def _results(self, query: PersonQuery) -> list[str]:
         search = self.plugin.search
@@ -143,14 +146,17 @@ class SiteSource:
                 return []
             if pagination and number > 1:
                 params[pagination.param] = str(number)
-            page = self._gate.get(self.plugin, _search(self.plugin, search, params))
+            url = self.plugin.base_url + search.endpoint
+            is_post = search.method == "POST"
+            request = Request(url, "POST", params) if is_post else Request(f"{url}?{urlencode(params)}")
+            page = self._gate.get(self.plugin, request)
             if page.status == 404:
                 break
             fresh = [url for url in self._links(_require_ok(page), search.result_selector) if url not in found]
             found |= dict.fromkeys(fresh)
-            if not fresh or len(found) >= self._most_people:
+            if not fresh or len(found) >= MAX_PEOPLE:
                 break
-        return list(found)[: self._most_people]
+        return list(found)[:MAX_PEOPLE]
 
     def _links(self, page: FetchedPage, selector: str) -> list[str]:
         links = (chosen.link() for chosen in SitePage(page.content).choose(selector))
@@ -163,20 +169,8 @@ class SiteSource:
         ]
 
 
-def read_saved(file: Path, plugin: Plugin, *, accessed_at: str = "") -> Fetched:
-    """A page of the site that the user saved: read by the same rules, without the network."""
-    try:
-        content = file.read_bytes()
-    except OSError as problem:
-        raise BadUsage(
-            f"The file {str(file)!r} cannot be read: {problem.strerror}.", remedy="Check its place and permissions."
-        ) from problem
-    page = FetchedPage(f"file:{quote(file.name, errors='replace')}", 200, content[:MAX_BYTES], "text/html", 0.0)
-    return fetched_record(plugin, page, read_site_page(page.content, plugin, page.url), accessed_at)
-
-
 def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:
-    """The parameters of a search; one whose placeholder has no value is left out. Without a name there are none."""
+    """The parameters of a search, without empty ones; none at all without a name."""
     values = {
         "name": query.name,
         "given_name": query.given(),
@@ -191,25 +185,14 @@ def search_params(search: SearchRule, query: PersonQuery) -> dict[str, str]:
     return {name: value for name, value in filled.items() if value}
 
 
-def _search(plugin: Plugin, search: SearchRule, params: dict[str, str]) -> Request:
-    url = plugin.base_url + search.endpoint
-    if search.method == "POST":
-        return Request(url, "POST", params)
-    return Request(f"{url}?{urlencode(params)}")
-
-
 def _require_ok(page: FetchedPage) -> FetchedPage:
     if page.status != 200:
         raise SourceUnreachable(f"The source {display_url(page.url)!r} answers with an error ({page.status}).")
     return page
 
 
-def fetched_record(plugin: Plugin, page: FetchedPage, reading: PageReading, accessed_at: str) -> Fetched:
-    return Fetched(source_record(plugin, page, accessed_at, reading.read.title), reading.text, read=reading.read)
-
-
 def source_record(plugin: Plugin, page: FetchedPage, accessed_at: str, title: str) -> Source:
-    """The source record of a page: its id is of its address and its bytes, so a changed page is another one."""
+    """A page as a source; the id depends on address and content, so a changed page is another source."""
     return Source(
         id=row_id("source", page.url, page.sha),
         url=page.url,

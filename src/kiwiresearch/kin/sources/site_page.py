@@ -1,4 +1,4 @@
-"""A page of a website as text, with the span of every element that a CSS selector finds."""
+"""A web page as text, with the span of every element that a CSS selector finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_CHOSEN = 200
 
 
 def checked_selector(selector: str) -> str:
-    """The selector, if it is one."""
+    """The selector; raises if it is not one."""
     try:
         EMPTY.css(selector)
     except SelectolaxError as problem:
@@ -34,7 +34,7 @@ def checked_selector(selector: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SelectedElement:
-    """An element: where its words stand, what it was, and where it links to."""
+    """A selected element and the span of its words."""
 
     start: int
     end: int
@@ -44,13 +44,13 @@ class SelectedElement:
         return (self.node.attributes.get(name) or "").strip()
 
     def link(self) -> str:
-        """The address of the element, or of the first link in it."""
+        """The link of the element, or the first link in it."""
         inside = self.node.css_first("a[href]")
         return self.attribute("href") or ((inside.attributes.get("href") or "").strip() if inside else "")
 
 
 class SitePage:
-    """A page, read once. Elements to set `apart` stand in the text as cells do: their label, a tab, their words."""
+    """A page as text. Elements set `apart` are written like table cells: label, tab, words."""
 
     def __init__(self, content: bytes, apart: Iterable[str] = ()) -> None:
         whole = regular_document(content, without=f"{INVISIBLE}, {HIDDEN}")
@@ -60,11 +60,12 @@ class SitePage:
         self.text = _written(self._tree, self._spans, cells)
 
     def choose(self, selector: str) -> list[SelectedElement]:
-        """The elements a selector finds, in the order of the page."""
-        return [self._chosen(node) for node in self._tree.css(selector)[:MAX_CHOSEN]]
+        """The elements that a selector finds, in page order."""
+        nodes = self._tree.css(selector)[:MAX_CHOSEN]
+        return [SelectedElement(*self._trimmed(self._spans.get(node.mem_id, (0, 0))), node) for node in nodes]
 
     def runs(self, chosen: SelectedElement, *, own: bool, exclude: tuple[str, ...] = ()) -> list[tuple[int, int]]:
-        """The spans of an element's words without what is excluded, or its own only; joined where they touch."""
+        """The spans of an element's words, or of its `own` only, without excluded elements; neighbours are joined."""
         left_out = {inner.mem_id for selector in exclude for inner in chosen.node.css(selector)} - {chosen.node.mem_id}
         found: list[tuple[int, int]] = []
         for node in _text_nodes(chosen.node, left_out, own=own):
@@ -76,10 +77,6 @@ class SitePage:
             else:
                 found.append((start, end))
         return [run for run in map(self._trimmed, found) if run[0] < run[1]]
-
-    def _chosen(self, node: LexborNode) -> SelectedElement:
-        start, end = self._trimmed(self._spans.get(node.mem_id, (0, 0)))
-        return SelectedElement(start, end, node)
 
     def _trimmed(self, span: tuple[int, int]) -> tuple[int, int]:
         words = self.text[span[0] : span[1]]
@@ -105,7 +102,7 @@ def _children(node: LexborNode) -> list[LexborNode]:
 
 
 def _written(tree: LexborHTMLParser, spans: dict[int, tuple[int, int]], cells: set[int]) -> str:
-    """The text of a page; `spans` gets the place of every node."""
+    """The text of a page; the span of every node is added to `spans`."""
     out: list[str] = []
     length = 0
     gap = ""
@@ -114,7 +111,7 @@ def _written(tree: LexborHTMLParser, spans: dict[int, tuple[int, int]], cells: s
     while waiting:
         node, opened = waiting.pop()
         name = node.tag or ""
-        if opened >= 0:  # all that is in it has been written
+        if opened >= 0:  # the end of an element
             spans[node.mem_id] = (opened, length)
             gap = _widen_gap(gap, name, is_cell=name in CELLS or node.mem_id in cells)
             continue

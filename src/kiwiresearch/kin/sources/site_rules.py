@@ -1,4 +1,4 @@
-"""Reads a page by the extraction rules of its plugin: facts whose words are spans of the page."""
+"""Reads a page by the extraction rules of its plugin; every value is a span of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_VALUE = 300
-"""No name, place or date is longer: a selector that finds more has found something else."""
+"""No name, place or date is longer; a selector that finds more has found something else."""
 MAX_VALUES = 60
 
 
@@ -26,11 +26,11 @@ class PageReading:
     text: str
     read: PersonReading
     missing: tuple[FieldName, ...]
-    """Required fields that the page does not have where the plugin looks for them."""
+    """Required fields that were not found."""
 
 
 def read_site_page(content: bytes, plugin: Plugin, url: str) -> PageReading:
-    """Read a page by the plugin's rules. Never raises, whatever the bytes are."""
+    """Read a page by the plugin's rules; never raises."""
     rules = plugin.extraction_rules.person
     page = SitePage(content, apart=[rule.selector for rule in rules.values()])
     text = page.text
@@ -81,7 +81,7 @@ def _values(page: SitePage, rule: Rule) -> Iterator[_Found]:
 
 
 def _words(page: SitePage, chosen: SelectedElement, rule: Rule) -> _Found | None:
-    """The words of an element, if they stand together once what is left out is gone."""
+    """The words of an element, if they are one span after exclusions."""
     runs = page.runs(chosen, own=rule.own_text, exclude=rule.exclude)
     if len(runs) != 1:
         return None
@@ -108,7 +108,7 @@ def _is_value(words: str, rule: Rule) -> bool:
 
 
 def _append_attribute(text: str, name: str, value: str) -> tuple[str, int]:
-    """The text with an attribute on a line of its own behind it, since readers do not see attributes."""
+    """Append an attribute to the text on a line of its own, so that it can be quoted."""
     before = f"{text}\n{name}="
     return before + value, len(before)
 
@@ -134,7 +134,7 @@ def _fact(
 
 
 def _date(words: str, rule: Rule) -> DateMention | None:
-    """The first date of some words: what follows it is an age, or a date of something else."""
+    """The first date in a value; what follows it is an age, or another date."""
     found = dates_in(words)
     if not found:
         return None

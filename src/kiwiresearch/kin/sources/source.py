@@ -1,4 +1,4 @@
-"""What every source of evidence offers: records found by a query, and records read by their locator."""
+"""What every source offers: records found by a query, and records fetched by their locator."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kiwiresearch.text.words import fold
 
 
 def quotable_line(about: str, property_name: str, value: str, rest: Mapping[str, object]) -> str:
-    """A statement in one line: in words first, since JSON would write some values otherwise, then the rest as JSON."""
-    kept = {key: told for key, told in rest.items() if told not in ("", None)}
-    said = f"{about}: {property_name}: {value}" if about else f"{property_name}: {value}"
-    return f"{said}; {canonical_json(kept)}" if kept else said
+    """A statement in one line: the value in plain words, since JSON would escape some, then the rest as JSON."""
+    details = {key: item for key, item in rest.items() if item not in ("", None)}
+    statement = f"{about}: {property_name}: {value}" if about else f"{property_name}: {value}"
+    return f"{statement}; {canonical_json(details)}" if details else statement
 
 
 SUFFIXES = frozenset({"jr", "sr", "junior", "senior", "esq", "i", "ii", "iii", "iv"})
@@ -25,7 +25,7 @@ SUFFIXES = frozenset({"jr", "sr", "junior", "senior", "esq", "i", "ii", "iii", "
 
 @dataclass(frozen=True, slots=True)
 class PersonQuery:
-    """Whom to look for. Only somebody known to be dead is asked for outside the user's own books."""
+    """The person to search for; only the dead are searched for outside the user's own books."""
 
     name: str
     given_name: str = ""
@@ -34,7 +34,6 @@ class PersonQuery:
     death_year: int | None = None
     place: str = ""
     living: LivingStatus = "unknown"
-    language: str = "eng"
 
     def given(self) -> str:
         return self.given_name or self._parts()[0]
@@ -43,7 +42,7 @@ class PersonQuery:
         return self.surname or self._parts()[1]
 
     def _parts(self) -> tuple[str, str]:
-        """'John Smith' and 'Smith, John' in two; a single name is a given one."""
+        """Given name and surname of 'John Smith' or 'Smith, John'; a single name is a given name."""
         last, comma, first = self.name.partition(",")
         if comma and fold(first) not in SUFFIXES:
             return first.strip(), last.strip()
@@ -53,10 +52,10 @@ class PersonQuery:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One version of one record: where it is from, its canonical text, and what was read in it.
+    """One version of a record: its source, its text, and what was read in it.
 
-    A page of a book comes as `page`, for the extractor; what a source tells in
-    fields of its own comes as `read`, whose snippets are spans of `text`.
+    A page of a book comes as `page`, to be read by the extractor. A source with fields of
+    its own gives `read`, whose snippets are spans of `text`.
     """
 
     source: Source
@@ -75,9 +74,9 @@ class EvidenceSource(Protocol):
     def tier(self) -> int: ...
 
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
-        """Records that may be about the person, the likeliest first; none is no evidence of absence."""
+        """Records that may be about the person, best first; finding none proves nothing."""
         ...
 
     def fetch(self, locator: str) -> Fetched:
-        """The record at a locator, as this source spells them: a path, an address, an identifier."""
+        """The record at a locator of this source: a path, an address or an id."""
         ...

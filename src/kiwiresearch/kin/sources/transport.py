@@ -1,4 +1,4 @@
-"""One request to one checked and pinned address; the only module of sources that opens a connection."""
+"""Sends one request to a checked and pinned address; the only module of sources that opens a connection."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kiwiresearch.http_client import HttpClient, HttpFailure, Limit
 PORTS = {"https": 443, "http": 80}
 MAX_URL = 4_000
 PUBLIC = ip_network("2000::/3")
-"""All that is given out of the newer addresses; the rest are machines of one's own, or ways to older ones."""
+"""The IPv6 addresses in public use; the rest are private or translate to IPv4."""
 TRANSLATED = ip_network("64:ff9b::/96")
-"""Older addresses as a network that has only newer ones writes them."""
+"""IPv4 addresses as a network with only IPv6 writes them (NAT64)."""
 Resolve = Callable[[str, int], Sequence[str]]
 
 
@@ -28,27 +28,27 @@ def system_addresses(host: str, port: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PinnedAddress:
-    """An address that may be asked, pinned to the machine that its host was found at."""
+    """An allowed address, pinned to the IP address of its host."""
 
     url: str
     host: str
-    """The host as a request names it, with its port where that is not the usual one."""
+    """The Host header, with a port if it is not the default."""
     name: str
-    """The host alone, as its certificate names it."""
+    """The host name, as in its certificate."""
     pinned: str
-    """The same address with the machine's number in place of its name."""
+    """The address with the IP address in place of the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """The hosts of one plugin, and the places the user named besides."""
+    """The hosts of one plugin, and the addresses the user allowed as well."""
 
     hosts: frozenset[str]
     named: frozenset[str] = frozenset()
     resolve: Resolve = system_addresses
 
     def check(self, url: str) -> str:
-        """The address, if it is one of an allowed host; nothing is looked up yet."""
+        """The address, if its host is allowed; raises otherwise. Nothing is resolved yet."""
         try:
             parts = urlsplit(url)
             netloc, port = parts.netloc.lower(), parts.port or PORTS.get(parts.scheme, 0)
@@ -67,7 +67,7 @@ class AllowedHosts:
         return url
 
     def pin(self, url: str) -> PinnedAddress:
-        """The address, pinned to a machine: what was checked is what is asked, whatever its name becomes."""
+        """Resolve the host and pin the address to the result, so that the request goes to what was checked."""
         parts = urlsplit(self.check(url))
         host = parts.hostname or ""
         netloc = parts.netloc.lower()
@@ -82,7 +82,7 @@ class AllowedHosts:
         numbers = [ip_address(one.partition("%")[0]) for one in found]
         if not numbers:
             raise SourceUnreachable(f"The host {host!r} has no address.")
-        # One private address among public ones is a trick, not a choice.
+        # One private address among public ones is an attack.
         if not may_be_private and not all(map(_is_public, numbers)):
             raise _refused(url, "leads into a private network")
         number = f"[{numbers[0]}]" if numbers[0].version == 6 else str(numbers[0])
@@ -91,12 +91,12 @@ class AllowedHosts:
         return PinnedAddress(url, netloc, host, f"{parts.scheme}://{number}:{port}{path}{query}")
 
     def redirect_target(self, url: str, location: str) -> str:
-        """Where a redirect leads, checked as the first address was."""
+        """The target of a redirect, checked like the first address."""
         return self.check(urljoin(url, location).partition("#")[0])
 
 
 def _is_public(number: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is of the public network; one that carries an older one within it, if that is."""
+    """Whether an IP address is public; an IPv6 address that embeds an IPv4 address, if that one is."""
     if isinstance(number, IPv6Address):
         carried = IPv4Address(int(number) & 0xFFFFFFFF) if number in TRANSLATED else None
         inner = number.ipv4_mapped or number.sixtofour or carried
@@ -116,7 +116,7 @@ def _refused(url: str, why: str) -> SourceRefused:
 
 
 def display_url(url: str) -> str:
-    """The address without its query, which may hold a person's name, and without what may be a password."""
+    """The address without its query, which may have a person's name, and without a password."""
     bare = url.partition("?")[0]
     scheme, separator, rest = bare.partition("://")
     return f"{scheme}{separator}{rest.rpartition('@')[2]}"[:200]
@@ -129,19 +129,19 @@ ENCODINGS = "gzip, identity"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked: an address, and for a POST what is sent to it."""
+    """A request: an address, and the form for a POST."""
 
     url: str
     method: str = "GET"
     form: Mapping[str, str] = field(default_factory=dict)
     accept: str = "text/html"
     secret_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Headers with a key in them; what they brought is never kept."""
+    """Headers with a key; the answer is never cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What a machine said: its first 5 MiB, or an error if there is more."""
+    """The answer of a host."""
 
     status: int
     content: bytes
@@ -151,7 +151,7 @@ class HttpAnswer:
 
 
 class Transport:
-    """Asks one thing at a time, says who is asking, and follows no redirect by itself."""
+    """Sends requests with our User-Agent; does not follow redirects."""
 
     def __init__(self, user_agent: str, *, timeout_s: float = TIMEOUT_S, max_bytes: int = MAX_BYTES) -> None:
         self._timeout_s = timeout_s
@@ -161,7 +161,7 @@ class Transport:
 
     def send(self, place: PinnedAddress, request: Request) -> HttpAnswer:
         try:
-            return self._asked(place, request)
+            return self._send(place, request)
         except HttpFailure as failure:
             if failure.kind == "large":
                 raise SourceUnreachable(
@@ -177,7 +177,7 @@ class Transport:
     def close(self) -> None:
         self._client.close()
 
-    def _asked(self, place: PinnedAddress, request: Request) -> HttpAnswer:
+    def _send(self, place: PinnedAddress, request: Request) -> HttpAnswer:
         headers = {
             "Host": place.host,
             "User-Agent": self._agent,
@@ -186,7 +186,7 @@ class Transport:
             **request.secret_headers,
         }
         form = request.form if request.method == "POST" else None
-        # The certificate is checked against the name of the host, though its number is what is called.
+        # The certificate is checked against the host name, though the request goes to the IP address.
         with self._client.open(
             request.method, place.pinned, Limit(self._timeout_s), headers=headers, form=form, server_name=place.name
         ) as response:

@@ -1,4 +1,4 @@
-"""Wikidata as a source: statements with precision, calendar, rank and qualifiers, each a quotable line."""
+"""Wikidata as a source: statements with precision, calendar, rank and qualifiers, each as a quotable line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.kin.sources import wikidata_queries as queries
 from kiwiresearch.kin.sources.gate import Gate
 from kiwiresearch.kin.sources.plugin import Plugin
 from kiwiresearch.kin.sources.politeness import FetchedPage
-from kiwiresearch.kin.sources.site import fetch_all, source_record
+from kiwiresearch.kin.sources.site import PluginSource, fetch_all, source_record
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.wikidata_queries import Endpoint, Row
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Qualifier, Sex
@@ -28,26 +28,19 @@ MOMENT = re.compile(r"([+-]?)(\d{4,9})-(\d\d)-(\d\d)T")
 JULIAN = "Q1985786"
 GREGORIAN = "Q1985727"
 CIRCA = frozenset({"Q5727902", "circa"})
-PRECISIONS: dict[int, Precision] = {
-    6: "millennium",
-    7: "century",
-    8: "decade",
-    9: "year",
-    10: "month",
-    11: "day",
-}
+PRECISIONS: dict[int, Precision] = {6: "millennium", 7: "century", 8: "decade", 9: "year", 10: "month", 11: "day"}
 DAY = 11
 
 
 class Moment(NamedTuple):
-    """A time value of Wikidata, as the endpoint gave it."""
+    """A time value of Wikidata, as the endpoint gives it."""
 
     time: str
     precision: int
     calendar: str
 
     def when(self, *, about: bool = False) -> DateRange | None:
-        """The days that are meant; None where it is vaguer than a millennium, or no date."""
+        """The days it means; None if it is vaguer than a millennium or not a date."""
         found = MOMENT.match(self.time)
         if not found or self.calendar not in ("", GREGORIAN, JULIAN):
             return None
@@ -56,7 +49,7 @@ class Moment(NamedTuple):
         span = _span(year, month, day, precision) if precision else None
         if span is None or precision is None:
             return None
-        # What is no day is not counted back: a year or a month has the same name in both calendars.
+        # Only days are converted: a year or a month has the same name in both calendars.
         is_julian = span.latest < FIRST_GREGORIAN_DAY or (precision == "day" and self.calendar == JULIAN)
         calendar: Calendar = "julian" if is_julian else "gregorian"
         return DateRange(span.earliest, span.latest, precision, "about" if about else "", calendar)
@@ -68,7 +61,7 @@ def _span(year: int, month: int, day: int, precision: Precision) -> units.DaySpa
     if precision == "day":
         if not 1 <= day <= month_length(year, month, "gregorian"):
             return None
-        # Whatever calendar it was written in, the endpoint counts in the Gregorian one.
+        # Whatever the calendar, the endpoint gives days of the Gregorian one.
         number = day_number(year, month, day, "gregorian")
         return units.DaySpan(number, number)
     if precision == "month":
@@ -81,11 +74,6 @@ def _span(year: int, month: int, day: int, precision: Precision) -> units.DaySpa
     return units.years(*units.grouped(-(-abs(year) // size), size, bc=year < 0))
 
 
-def between(first: DateRange, last: DateRange) -> DateRange:
-    """Some day from one date to another."""
-    return DateRange(first.earliest, max(first.earliest, last.latest), "year", "", last.calendar)
-
-
 ITEM = re.compile(r"Q[1-9]\d{0,11}")
 SEXES: dict[str, Sex] = {"Q6581097": "male", "Q6581072": "female", "Q2449503": "male", "Q1052281": "female"}
 KINDS: dict[str, Qualifier] = {
@@ -96,16 +84,18 @@ KINDS: dict[str, Qualifier] = {
     "illegitimate": "illegitimate",
     "biological": "biological",
 }
-"""How the kind of a tie is told, by a word in its English label."""
+"""The kind of a tie, by a word in its English label."""
 SOURCED, UNSOURCED, PREFERRED = 0.60, 0.45, 0.05
 MAX_LABEL = 300
+ABOUT_PERSON = "an item of Wikidata about a person"
+NOT_A_PERSON = "the item is no person, or has no name in this language"
 YEARS_APART = 3
-"""How far the year of a query may be off, as years of other sources are."""
+"""How far the year of a query may be off: other sources differ by as much."""
 
 
 @dataclass(slots=True)
 class _Statement:
-    """One statement, put together from the rows that tell of it."""
+    """A statement, put together from its rows."""
 
     property: str
     value: str = ""
@@ -130,30 +120,21 @@ class _Statement:
     def when(self) -> DateRange | None:
         about = self.said(queries.CIRCUMSTANCES) in CIRCA
         first, last = self.moment_of(queries.EARLIEST), self.moment_of(queries.LATEST)
-        if first and last:
-            return between(first, last)
+        if first and last:  # some day between the two
+            return DateRange(first.earliest, max(first.earliest, last.latest), "year", "", last.calendar)
         return self.moment.when(about=about) if self.moment else None
 
 
-class WikidataSource:
+class WikidataSource(PluginSource):
     """An endpoint with Wikidata's data; locators are items, such as 'Q1035'."""
 
     def __init__(self, plugin: Plugin, gate: Gate, *, endpoint: str = "", language: str = "eng") -> None:
-        self.plugin = plugin
-        self._gate = gate
+        super().__init__(plugin, gate)
         self._endpoint = Endpoint(plugin, gate, endpoint)
         self._language = language
 
-    @property
-    def id(self) -> str:
-        return self.plugin.plugin_id
-
-    @property
-    def tier(self) -> int:
-        return self.plugin.tier
-
     def find(self, query: PersonQuery) -> Sequence[Fetched]:
-        """People of this name whose years do not speak against it."""
+        """People of this name whose years do not exclude them."""
         self._gate.check_query_allowed(self.plugin, query)
         if not query.name.strip():
             return []
@@ -162,7 +143,7 @@ class WikidataSource:
         for row in rows:
             lived.setdefault(_item(row.get("item", "")), []).append(row)
         chosen = [item for item, told in lived.items() if item and _fits(query, told)]
-        return fetch_all(sorted(chosen, key=_number)[: queries.MAX_PEOPLE], self.fetch)
+        return fetch_all(sorted(chosen, key=lambda item: int(item[1:]))[: queries.MAX_PEOPLE], self.fetch)
 
     def fetch(self, locator: str) -> Fetched:
         self._gate.check_allowed(self.plugin)
@@ -178,31 +159,25 @@ class WikidataSource:
     def _record(self, item: str, name: str, told: Sequence[_Statement], fetched_at: float) -> Fetched:
         lines: list[str] = []
         facts: list[ExtractedFact] = []
-        at = 0
         if name:
-            told_name = quotable_line("", "name", name, {"item": item})
-            facts.append(_fact("name", name, told_name, at, SOURCED, item))
-            lines.append(told_name)
-            at += len(told_name) + 1
+            lines.append(quotable_line("", "name", name, {"item": item}))
+            facts.append(_fact("name", name, lines[0], 0, SOURCED, item))
+        at = sum(len(line) + 1 for line in lines)
         for statement in told:
-            line = _line(item, name, statement)
-            fact = _read(statement, line, at, item)
-            lines.append(line)
-            at += len(line) + 1
+            lines.append(_line(item, name, statement))
+            fact = _read(statement, lines[-1], at, item)
+            at += len(lines[-1]) + 1
             if fact is not None:
                 facts.append(fact)
         text = "\n".join(lines)
-        page = FetchedPage(
-            f"https://www.wikidata.org/wiki/{item}", 200, text.encode("utf-8", "replace"), "", fetched_at
-        )
+        url = f"https://www.wikidata.org/wiki/{item}"
+        page = FetchedPage(url, 200, text.encode("utf-8", "replace"), "", fetched_at)
         sex = next((fact.value for fact in facts if fact.field == "sex"), "")
         read = PersonReading(
             ref=EntryRef(BookId(self.plugin.plugin_id), item),
             title=name or item,
             is_person=bool(name),
-            why="an item of Wikidata about a person"
-            if name
-            else "the item is no person, or has no name in this language",
+            why=ABOUT_PERSON if name else NOT_A_PERSON,
             name=name,
             sex="male" if sex == "male" else "female" if sex == "female" else "",
             facts=tuple(facts),
@@ -220,7 +195,7 @@ def _fits(query: PersonQuery, told: Sequence[Row]) -> bool:
 
 
 def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
-    """Rows put together by statement, in the order of the properties, the preferred before the others."""
+    """The rows as statements, in the order of the properties, preferred ones first."""
     found: dict[str, _Statement] = {}
     for row in rows:
         name = row.get("p", "").rpartition("/")[2]
@@ -238,10 +213,8 @@ def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
             told = _moment(row) or row.get("label") or _item(row.get("value", ""))
             qualified.setdefault(row.get("q", "").rpartition("/")[2], told)
     order = {name: number for number, name in enumerate(queries.PROPERTIES)}
-    rows_in_order = sorted(
-        found.items(), key=lambda pair: (order[pair[1].property], pair[1].rank != "preferred", pair[0])
-    )
-    return [one for _, one in rows_in_order]
+    ordered = sorted(found.items(), key=lambda pair: (order[pair[1].property], pair[1].rank != "preferred", pair[0]))
+    return [one for _, one in ordered]
 
 
 def _moment(row: Row) -> Moment | None:
@@ -252,9 +225,12 @@ def _moment(row: Row) -> Moment | None:
 
 
 def _line(item: str, name: str, one: _Statement) -> str:
-    """The statement as one line: its dates in words that can be read again, and the day as a number."""
+    """The statement as one line, with dates in words that can be parsed again."""
     when = one.when()
-    value = _words(when) if one.moment else SEXES.get(one.value, "") if one.property == "P21" else one.label
+    if one.moment:
+        value = when.words() if when else ""
+    else:
+        value = SEXES.get(one.value, "") if one.property == "P21" else one.label
     rest = {
         "id": one.property,
         "rank": one.rank,
@@ -269,7 +245,7 @@ def _line(item: str, name: str, one: _Statement) -> str:
 
 
 def _duration(one: _Statement) -> str:
-    """How long a tie lasted, as boxes of articles write it."""
+    """How long a tie lasted, as infoboxes write it."""
     begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
     sign = "m. " if one.property == "P26" else "from "
     if begun and ended:
@@ -279,12 +255,8 @@ def _duration(one: _Statement) -> str:
     return f" (div. {ended.words()})" if ended and one.is_divorced() else ""
 
 
-def _words(when: DateRange | None) -> str:
-    return when.words() if when else ""
-
-
 def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | None:
-    """The fact a line states; none where its value has no words, or words that mean another date."""
+    """The fact that a line states; None if its value has no words, or words that mean another date."""
     name, _ = queries.PROPERTIES[one.property]
     confidence = (SOURCED if one.sourced else UNSOURCED) + (PREFERRED if one.rank == "preferred" else 0.0)
     if name in DATE_FIELDS:
@@ -303,9 +275,8 @@ def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | Non
     kind: Qualifier = next((kind for word, kind in KINDS.items() if word in kinship), "")
     qualifier: Qualifier = "divorced" if one.is_divorced() else kind
     target = one.value if ITEM.fullmatch(one.value) else ""
-    fact = _fact(
-        name, one.label, line, at, confidence, item, when=begun, until=ended if begun or one.is_divorced() else None
-    )
+    until = ended if begun or one.is_divorced() else None
+    fact = _fact(name, one.label, line, at, confidence, item, when=begun, until=until)
     return replace(fact, qualifier=qualifier, target=target)
 
 
@@ -334,7 +305,7 @@ def _fact(
 
 
 def _item(address: str) -> str:
-    """The item an address or a locator names; empty for what is none."""
+    """The item of an address or locator; empty if it is not one."""
     last = address.rpartition("/")[2]
     return last if ITEM.fullmatch(last) else ""
 
@@ -342,7 +313,3 @@ def _item(address: str) -> str:
 def _plain(label: str) -> str:
     """A label in one line."""
     return " ".join(label.split())[:MAX_LABEL]
-
-
-def _number(item: str) -> int:
-    return int(item[1:])

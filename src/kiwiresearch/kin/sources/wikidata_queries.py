@@ -15,15 +15,15 @@ from kiwiresearch.kin.sources.transport import Request, display_url
 from kiwiresearch.kin.tree import FieldName
 
 ACCEPT = "application/sparql-results+json"
-LONGEST_GET = 3_500
+MAX_GET_URL = 3_500
 MAX_ROWS = 20_000
 
 Row = Mapping[str, str]
-"""The values of a row by variable: an address, or the letters of a literal."""
+"""The values of a row by variable: addresses or literals."""
 
 
 class Endpoint:
-    """A SPARQL endpoint, behind the gate; a question too long for an address is posted."""
+    """A SPARQL endpoint behind the gate; a query too long for an address is posted."""
 
     def __init__(self, plugin: Plugin, gate: Gate, url: str = "") -> None:
         self.plugin = plugin
@@ -34,7 +34,7 @@ class Endpoint:
     def ask(self, query: str) -> tuple[FetchedPage, Sequence[Row]]:
         """The answer as it came, and its rows."""
         short = f"{self.url}?{urlencode({'query': query, 'format': 'json'})}"
-        if self._posts or len(short) > LONGEST_GET:
+        if self._posts or len(short) > MAX_GET_URL:
             request = Request(self.url, "POST", {"query": query}, ACCEPT)
         else:
             request = Request(short, accept=ACCEPT)
@@ -45,7 +45,7 @@ class Endpoint:
 
 
 def rows_of(page: FetchedPage) -> list[Row]:
-    """The rows of an answer; a row that is none is left out."""
+    """The rows of an answer, without malformed ones."""
     try:
         bindings = json.loads(page.content)["results"]["bindings"]
         return [_row(row) for row in bindings[:MAX_ROWS] if isinstance(row, dict)]
@@ -62,7 +62,7 @@ def _row(binding: dict[str, Any]) -> Row:
 
 
 def literal(text: str, language: str = "") -> str:
-    """A string of SPARQL: whatever is in the text, it stays a string."""
+    """A SPARQL string literal; nothing in the text can end it early."""
     plain = "".join(char for char in text if char.isprintable() and not 0xD800 <= ord(char) <= 0xDFFF)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"@{language}' if language else f'"{escaped}"'
@@ -100,7 +100,7 @@ PROPERTIES: dict[str, tuple[FieldName, str]] = {
     "P106": ("occupation", "occupation"),
     "P97": ("title", "noble title"),
 }
-"""The properties that are read: their field, and the words a record names them by."""
+"""The properties that are read, with their field and the label of their line."""
 
 START, END, EARLIEST, LATEST = "P580", "P582", "P1319", "P1326"
 CIRCUMSTANCES, END_CAUSE, KINSHIP = "P1480", "P1534", "P1039"

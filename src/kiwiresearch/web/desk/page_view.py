@@ -12,7 +12,7 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.claims.language import has_claim_tables
 from kiwiresearch.kin.extract.people import judge_page
 from kiwiresearch.kin.extract.subject import subject_of
-from kiwiresearch.kin.language import family_words
+from kiwiresearch.kin.language import has_family_words
 from kiwiresearch.page.display import CLAIM_ID
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import read_page
@@ -213,5 +213,4 @@ def _anchor(section: Section) -> str:
 
 
 def _is_about_a_person(page: PageDoc) -> bool:
-    words = family_words(page.language)
-    return words is not None and judge_page(page, subject_of(page), words).is_person
+    return has_family_words(page.language) and judge_page(page, subject_of(page)).is_person
