@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.ask.draft import LONGEST_LINE, ReplySentence, SentenceCutter
+from kiwiresearch.ask.draft import MAX_LINE_CHARS, ReplySentence, SentenceCutter
 
 
 def cut(pieces: Iterable[str], *, by_line: bool = False) -> list[ReplySentence]:
@@ -61,9 +61,9 @@ def test_a_sentence_comes_as_soon_as_the_next_has_begun() -> None:
 
 def test_a_line_without_end_is_cut() -> None:
     """A reply of one endless line costs no more than any other."""
-    found = cut(["word " * LONGEST_LINE])
+    found = cut(["word " * MAX_LINE_CHARS])
     assert len(found) == 5
-    assert all(len(said.text) <= LONGEST_LINE for said in found)
+    assert all(len(said.text) <= MAX_LINE_CHARS for said in found)
 
 
 STOPS = (". ", "? ", "! ", "…", ".", "U.S.", "Dr.")

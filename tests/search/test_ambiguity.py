@@ -71,7 +71,7 @@ def test_several_words_never_enter_the_path(ready: Ready, text: str) -> None:
     """Five unambiguous words are not cut down to their longest (R188, R189)."""
     asked, model = advice()
     book = ready(Noting({**PAGES, "Permission": "<p>Disk permission errors.</p>"}))
-    find([book], text.format("raspberry pi gpio permission errors in python"), advice=asked)
+    find([book], text.format("raspberry pi gpio permission errors in python"), helpers=asked)
     assert model.asked == []
 
 
@@ -79,7 +79,7 @@ def test_several_words_never_enter_the_path(ready: Ready, text: str) -> None:
 def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: BookKind) -> None:
     """The model is not asked about any other kind of book (R186)."""
     asked, model = advice()
-    found = find([ready(Noting(PAGES, kind=kind))], "what is mercury", advice=asked)
+    found = find([ready(Noting(PAGES, kind=kind))], "what is mercury", helpers=asked)
     assert found.hits
     assert model.asked == []
 
@@ -174,14 +174,14 @@ def test_each_phrase_is_really_searched_and_all_is_pooled(ready: Ready) -> None:
 def test_a_phrase_that_finds_nothing_does_no_harm(ready: Ready) -> None:
     """A guess the book knows nothing of changes no result (R181, R203)."""
     asked, _ = advice(reply("mercury zeppelin", "mercury quasar"))
-    guided = find([ready(Noting(PAGES))], "what is mercury", advice=asked)
+    guided = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     assert guided.hits == find([ready(Noting(PAGES))], "what is mercury").hits
 
 
 def test_pages_that_several_phrases_find_come_once(ready: Ready) -> None:
     """What is pooled is one row for each page (R194)."""
     asked, _ = advice(reply("mercury planet", "planet mercury", "mercury sun"))
-    found = find([ready(Noting(PAGES))], "what is mercury", advice=asked)
+    found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     refs = [hit.ref for hit in found.hits]
     assert len(refs) == len(set(refs)) == 3
 
@@ -191,7 +191,7 @@ def test_the_scoring_alone_picks_the_winner(ready: Ready) -> None:
     plain = find([ready(Noting(PAGES))], "what is mercury")
     for offered in (("mercury god", "mercury planet"), ("mercury element",), ("mercury planet", "mercury tin")):
         asked, model = advice(reply(*offered))
-        found = find([ready(Noting(PAGES))], "what is mercury", advice=asked)
+        found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
         assert len(model.asked) == 1
         assert [(hit.title, str(hit.score)) for hit in found.hits] == [(h.title, str(h.score)) for h in plain.hits]
 
@@ -218,9 +218,9 @@ def test_a_term_is_asked_about_once_however_it_is_put() -> None:
 def test_the_search_runs_fresh_each_time(ready: Ready) -> None:
     """Only the candidates are kept: a page that is new in the book is found by the second search (R197)."""
     asked, model = advice(reply("mercury planet"))
-    find([ready(Noting(PAGES))], "what is mercury", advice=asked)
+    find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     grown = Noting({**PAGES, "Mercury (car)": "<p>Mercury was a maker of cars.</p>"})
-    assert "Mercury (car)" in titles(find([ready(grown)], "what is mercury", advice=asked).hits)
+    assert "Mercury (car)" in titles(find([ready(grown)], "what is mercury", helpers=asked).hits)
     assert len(model.asked) == 1
 
 
@@ -256,6 +256,6 @@ def test_phrases_that_fail_the_check_are_kept() -> None:
 def test_a_search_survives_its_model(ready: Ready) -> None:
     """A model that does not answer costs nothing but its help (R198)."""
     asked, model = advice(ModelUnreachable("It is asleep."))
-    found = find([ready(Noting(PAGES))], "what is mercury", advice=asked)
+    found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     assert found.hits == find([ready(Noting(PAGES))], "what is mercury").hits
     assert len(model.asked) == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.search.query import LONGEST_PHRASE, MAX_CHARS, MAX_WORDS, parse_query
+from kiwiresearch.search.query import MAX_CHARS, MAX_PHRASE_WORDS, MAX_WORDS, parse_query
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import fold
 
@@ -160,7 +160,7 @@ def test_a_query_as_long_as_a_page_is_cut() -> None:
     query = parse_query(" ".join(f"word{number}" for number in range(10_000)))
     assert len(query.words) == MAX_WORDS
     assert query.words[-1] == f"word{MAX_WORDS - 1}"
-    assert max(len(phrase.split()) for phrase in query.phrases()) == LONGEST_PHRASE
+    assert max(len(phrase.split()) for phrase in query.phrases()) == MAX_PHRASE_WORDS
 
 
 def test_a_word_as_long_as_a_page_is_cut() -> None:

@@ -187,7 +187,7 @@ def test_common_words_do_not_walk_through_the_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: float, together: int
 ) -> None:
     """Words that many titles hold are looked for together only where that costs no more than is allowed."""
-    monkeypatch.setattr("kiwiresearch.search.titles.WALK_US", allowed)
+    monkeypatch.setattr("kiwiresearch.search.titles.MAX_COST_US", allowed)
     archive = AlphasAndBetas({})
     build_titles(archive, tmp_path / "titles.sqlite")
     index = open_titles(tmp_path / "titles.sqlite", archive.book)
@@ -203,7 +203,7 @@ def test_common_words_do_not_walk_through_the_index(
 
 def test_rare_words_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a rare word in the query, common ones are looked for where it stands, and not where they do."""
-    monkeypatch.setattr("kiwiresearch.search.titles.WALK_US", 1_000.0)
+    monkeypatch.setattr("kiwiresearch.search.titles.MAX_COST_US", 1_000.0)
     archive = AlphasAndBetas({})
     build_titles(archive, tmp_path / "titles.sqlite")
     index = open_titles(tmp_path / "titles.sqlite", archive.book)

@@ -1,4 +1,4 @@
-"""A model's help with one ambiguous word, and a cache of what it offered."""
+"""Phrases from a model for an ambiguous word, and a cache of them."""
 
 from __future__ import annotations
 
@@ -30,36 +30,31 @@ class PhraseCache:
         self._clock = clock
         self._folder = folder
         self._ttl_s = ttl_s
-        self._kept: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._phrases: dict[str, tuple[float, tuple[str, ...]]] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def get(self, key: str, ask: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-        """What is kept under the key, else what `ask` says; an error of `ask` is passed on and not kept."""
+        """The phrases in the cache, else what `ask` returns; an error of `ask` is passed on and not cached."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
-            known = self._known(key)
-            if known is not None:
-                return known
-            value = ask()
-            self._keep(key, value)
+        with lock:  # so that threads that want the same phrases ask only once
+            at, value = self._phrases.get(key) or self._on_disk(key) or (0.0, ())
+            is_fresh = 0 <= self._clock() - at < self._ttl_s
+            if not value or not is_fresh:
+                value = ask()
+                self._store(key, value)
             return value
 
-    def _known(self, key: str) -> tuple[str, ...] | None:
-        at, value = self._kept.get(key) or self._on_disk(key) or (0.0, ())
-        fresh = 0 <= self._clock() - at < self._ttl_s
-        return value if fresh and value else None
-
-    def _keep(self, key: str, value: tuple[str, ...]) -> None:
+    def _store(self, key: str, value: tuple[str, ...]) -> None:
         at = self._clock()
-        self._kept[key] = (at, value)
+        self._phrases[key] = (at, value)
         if self._folder is not None:
             text = canonical_json({"key": key, "at": at, "phrases": list(value)})
             try:
                 write_atomically(self._file(key), text + "\n")
             except OSError:
-                return  # a cache that cannot be written is only slower
+                return  # without its file the cache is only slower
 
     def _on_disk(self, key: str) -> tuple[float, tuple[str, ...]] | None:
         if self._folder is None:
@@ -70,7 +65,7 @@ class PhraseCache:
             good = row["key"] == key and isinstance(phrases, list) and all(isinstance(p, str) for p in phrases)
             return (at, tuple(phrases)) if good else None
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            return None  # damaged, so it is asked for again
+            return None  # damaged, so the model is asked again
 
     def _file(self, key: str) -> Path:
         assert self._folder is not None
@@ -82,24 +77,23 @@ MAX_WORDS = 3
 
 
 class Phrases(BaseModel):
-    """What a model is asked for."""
+    """The form of the model's reply."""
 
     phrases: list[str] = Field(min_length=1, max_length=8)
 
 
 def is_ambiguous(query: Query, book: Book, model: Model | None) -> bool:
-    """Whether a model is to be asked; the last condition looks at the whole cleaned query, not at one word of it."""
+    """Whether to ask a model: there is one, and the query asks what a single word is, in a Wikipedia."""
     return model is not None and query.definitional and book.is_wikipedia and len(query.content) == 1
 
 
 def phrases_for(
     query: Query, model: Model, cache: PhraseCache, say: Callable[[str], None] | None = None
 ) -> tuple[Query, ...]:
-    """The queries to search: the bare word, and what the model offers that holds it.
+    """The queries to search: the bare word, and phrases of the model that include it.
 
-    A model that cannot be reached or answers nonsense leaves the bare word,
-    and is asked again the next time. Phrases that fail the check are no
-    failure: the same question would bring them again, so the outcome is kept.
+    If the model fails, only the bare word is searched, and the model is asked again the next time. If none of its
+    phrases is usable, that is cached too, since asking again would give the same.
     """
     term = query.content[0]
     bare = parse_query(term, query.language)
@@ -118,10 +112,7 @@ def phrases_for(
 
 
 def usable_phrases(term: str, phrases: list[str]) -> tuple[str, ...]:
-    """Phrases of a few words that hold the term as a word of its own: 'C' is not in 'chemistry'."""
-    kept = []
-    for phrase in phrases:
-        words = fold(re.sub(r"\s+", " ", phrase)).split()
-        if term in words and words != [term] and len(words) <= MAX_WORDS:
-            kept.append(" ".join(words))
-    return tuple(dict.fromkeys(kept))[:MAX_PHRASES]
+    """Phrases of a few words that include the term as a word: 'C' is not in 'chemistry'."""
+    split = [fold(re.sub(r"\s+", " ", phrase)).split() for phrase in phrases]
+    usable = [words for words in split if term in words and words != [term] and len(words) <= MAX_WORDS]
+    return tuple(dict.fromkeys(" ".join(words) for words in usable))[:MAX_PHRASES]

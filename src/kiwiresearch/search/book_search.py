@@ -25,43 +25,39 @@ LOOSE = re.compile(r"\s+([,.;:!?)\]%»”])|([(\[«“])\s+")
 
 
 def snippet(text: str, places: Sequence[tuple[int, str, float]] = ()) -> str:
-    """The stretch of a text with most of the words looked for, from the start of a sentence if one is near."""
-    begin = _sentence_start(text, _densest(places))
-    return f"{'… ' if begin else ''}{excerpt_from(text, begin)}"
+    """The part of a text with most of the query's words, from the start of a sentence if one is near."""
+    start = _sentence_start(text, _densest(places))
+    return f"{'… ' if start else ''}{excerpt_from(text, start)}"
 
 
-def excerpt_from(text: str, begin: int = 0) -> str:
-    """A line or two from some place on."""
-    end = begin + LENGTH
+def excerpt_from(text: str, start: int = 0) -> str:
+    """A line or two from an offset on."""
+    end = start + LENGTH
     if end < len(text):
-        end = text.rfind(" ", begin, end + 1)
-        end = begin + LENGTH if end <= begin else end
-    return f"{tidy_excerpt(text[begin:end])}{' …' if end < len(text) else ''}"
+        end = text.rfind(" ", start, end + 1)
+        end = start + LENGTH if end <= start else end
+    return f"{tidy_excerpt(text[start:end])}{' …' if end < len(text) else ''}"
 
 
 def _densest(places: Sequence[tuple[int, str, float]]) -> int:
-    """The place from which on a snippet's length holds most; the first of equals."""
+    """The first place at which a snippet would have most of the query."""
     best, start = 0.0, 0
     for number, (place, _, _) in enumerate(places):
-        held = {stem: weight for other, stem, weight in places[number:] if other < place + LENGTH - BEFORE}
-        if sum(held.values()) > best + 1e-9:
-            best, start = sum(held.values()), place
+        rarity = {stem: weight for other, stem, weight in places[number:] if other < place + LENGTH - BEFORE}
+        if sum(rarity.values()) > best + 1e-9:
+            best, start = sum(rarity.values()), place
     return start
 
 
 def _sentence_start(text: str, place: int) -> int:
     if place <= BEFORE:
         return 0
-    starts = [
-        found.end() for found in AFTER_STOP.finditer(text, place - 2 * BEFORE if place > 2 * BEFORE else 0, place)
-    ]
-    if starts:
-        return starts[-1]
-    return text.find(" ", place - BEFORE, place) + 1 or place
+    starts = [found.end() for found in AFTER_STOP.finditer(text, max(place - 2 * BEFORE, 0), place)]
+    return starts[-1] if starts else text.find(" ", place - BEFORE, place) + 1 or place
 
 
 def tidy_excerpt(text: str) -> str:
-    """Text whose pieces were joined by spaces, with the spaces before commas and inside brackets taken out."""
+    """The text without the spaces before commas and inside brackets that joining its pieces has left."""
     return LOOSE.sub(lambda found: found[1] or found[2], text).strip()
 
 
@@ -69,41 +65,37 @@ LEAD_WORDS = 60
 
 
 def with_meaning_scores(book: OpenBook, query: Query, hits: Sequence[Hit], embedder: Embedder) -> list[Hit]:
-    """The hits with one line more in their scores: the likeness of the query to the title and lead."""
+    """The hits with one more term in their scores: the similarity of the query to the title and lead."""
     from kiwiresearch.embed.embedder import similarity
 
     if not hits:
         return []
-    rows = embedder.embed([query.text, *(_lead(book, hit) for hit in hits)])
-    worth = point_table()["text"]["meaning"]
-    likeness = similarity(rows[0], rows[1:])
+    pages = [(hit.title, book.text(hit.ref.path)) for hit in hits]
+    leads = [title_and_lead(title, page.text[page.lead :] if page else "") for title, page in pages]
+    rows = embedder.embed([query.text, *leads])
+    points = point_table()["text"]["meaning"]
     return [
-        replace(hit, score=hit.score.plus("meaning", worth * max(0.0, float(like))))
-        for hit, like in zip(hits, likeness, strict=True)
+        replace(hit, score=hit.score.plus("meaning", points * max(0.0, float(cosine))))
+        for hit, cosine in zip(hits, similarity(rows[0], rows[1:]), strict=True)
     ]
 
 
-def _lead(book: OpenBook, hit: Hit) -> str:
-    page = book.text(hit.ref.path)
-    return title_and_lead(hit.title, page.text[page.lead :] if page else "")
-
-
 def title_and_lead(title: str, text: str) -> str:
-    """What a page is about, in a few words: its title and how its text begins."""
+    """The title of a page and the first words of its text, which say what it is about."""
     return f"{title}. {' '.join(text[: 12 * LEAD_WORDS].split()[:LEAD_WORDS])}"
 
 
 IS_SUBJECT = 0.8
-"""A page whose title is this much of the query is shown from its beginning."""
+"""The snippet of a page whose title is this share of the query is how it starts."""
 
 SENSES_LEAD = 250
 SENSES_LENGTH = 12_000
-"""A page that lists senses says so at once, and is short."""
+"""A disambiguation page is short, and says at the start what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookHits:
-    """What one book has for a query."""
+    """The hits of one book."""
 
     book: OpenBook
     hits: tuple[Hit, ...]
@@ -114,7 +106,7 @@ class BookHits:
 
 
 class BookSearch:
-    """A query in one book: its candidates in order, of which as many are read as are asked for, each once."""
+    """A query in one book: its candidates in order, which are read as far as needed."""
 
     def __init__(
         self,
@@ -125,14 +117,14 @@ class BookSearch:
         pooled: Sequence[Query] = (),
         besides: Iterable[str] = (),
     ) -> None:
-        """`besides` are pages known from elsewhere, such as the senses of a name.
+        """`pooled` are further queries, and `besides` further pages, such as the senses of a name.
 
-        All are ranked by one scoring, whichever of the queries found them.
+        All candidates are scored for `query`, whatever they were found by.
         """
         self.book = book
         self.query = query
         self._primary = primary
-        self._judge = judge = QueryScorer.of(book, query)
+        self._scorer = scorer = QueryScorer.of(book, query)
         others = sorted(besides)
         book.prefetch_titles(others)
         candidates = {path: SearchCandidate(path, book.title(path)) for path in others}
@@ -140,15 +132,15 @@ class BookSearch:
         candidates |= {candidate.path: candidate for candidate in recall(book, query)}
         quick = []
         for candidate in candidates.values():
-            title = judge.title(candidate)
-            score = judge.quick(candidate, title, primary=primary)
-            quick.append((_guided(judge, score, candidate.title), candidate, title))
+            title = scorer.title(candidate)
+            score = scorer.quick(candidate, title, primary=primary)
+            quick.append((_with_focus_in_title(scorer, score, candidate.title), candidate, title))
         self._quick = sorted(quick, key=lambda row: (-row[0].total, row[1].path))
         self._pages: list[Hit | None] = []
-        """What reading the first candidates gave."""
+        """The first candidates that were read; None for one that cannot be read."""
 
     def by_titles(self, limit: int) -> BookHits:
-        """The best pages as far as can be told without reading one."""
+        """The best pages, without reading any."""
         best = self._quick[:limit]
         hits = [_hit(self.book, candidate, score, title) for score, candidate, title in best if score.total > 0]
         return BookHits(self.book, tuple(sorted_hits(hits)))
@@ -156,42 +148,34 @@ class BookSearch:
     def by_text(
         self, limit: int, read: int = 0, embedder: Embedder | None = None, say: Callable[[str], None] | None = None
     ) -> BookHits:
-        """The best pages; `read` are read, unless the book is on a server, which has its own measure."""
-        most = self.book.effort.read if self.book.is_served or not read else read
-        unread = self._quick[len(self._pages) : most]
+        """The best of the first `read` pages; a book on a server always reads its own number of pages."""
+        count = self.book.effort.read if self.book.is_served or not read else read
+        unread = self._quick[len(self._pages) : count]
         self.book.prefetch_texts(candidate.path for _, candidate, _ in unread)
         for _, candidate, title in unread:
-            self._pages.append(_read(self.book, self._judge, candidate, title, primary=self._primary))
-        hits = [hit for hit in self._pages[:most] if hit is not None and hit.score.total > 0]
+            self._pages.append(_read(self.book, self._scorer, candidate, title, primary=self._primary))
+        hits = [hit for hit in self._pages[:count] if hit is not None and hit.score.total > 0]
         if embedder is not None:
-            hits = _by_meaning(self.book, self.query, hits, embedder, say)
+            try:
+                hits = with_meaning_scores(self.book, self.query, hits, embedder)
+            except EmbedderError as problem:
+                if say:
+                    say(f"Meanings are not compared: {problem}")
         return BookHits(self.book, tuple(sorted_hits(hits)[:limit]))
 
 
-def _by_meaning(
-    book: OpenBook, query: Query, hits: list[Hit], embedder: Embedder, say: Callable[[str], None] | None
-) -> list[Hit]:
-    """The hits with their likeness in meaning; an embedder that fails is told, and done without."""
-    try:
-        return with_meaning_scores(book, query, hits, embedder)
-    except EmbedderError as problem:
-        if say:
-            say(f"Meanings are not compared: {problem}")
-        return hits
-
-
-def _guided(judge: QueryScorer, score: Score, title: str) -> Score:
-    """What a hint says to a page that was not read: its words in the title."""
-    focus = judge.query.focus
+def _with_focus_in_title(scorer: QueryScorer, score: Score, title: str) -> Score:
+    """The score of a page that was not read, with how much of the user's hint is in its title."""
+    focus = scorer.query.focus
     if not focus:
         return score
-    stem_of = stemmer(judge.query.language)
+    stem_of = stemmer(scorer.query.language)
     stems = {stem_of(word) for word in fold(title).split()}
-    return judge.focused(score, sum(term.stem in stems for term in focus) / len(focus), 0.0)
+    return scorer.focused(score, sum(term.stem in stems for term in focus) / len(focus), 0.0)
 
 
 def _read(
-    book: OpenBook, judge: QueryScorer, candidate: SearchCandidate, title: TitleMatch, *, primary: bool
+    book: OpenBook, scorer: QueryScorer, candidate: SearchCandidate, title: TitleMatch, *, primary: bool
 ) -> Hit | None:
     page = book.text(candidate.path)
     if page is None:
@@ -199,33 +183,33 @@ def _read(
     if page.title != candidate.title:
         aliases = candidate.aliases | {candidate.title}
         candidate = SearchCandidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
-        title = judge.title(candidate)
-    query = judge.query
+        title = scorer.title(candidate)
+    query = scorer.query
     found = match(
-        page.lowered, query.terms, judge.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead
+        page.lowered, query.terms, scorer.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead
     )
     is_subject = title.query_share > IS_SUBJECT and title.name_share > IS_SUBJECT
     excerpt = excerpt_from(page.text, page.lead) if is_subject else snippet(page.text, found.places)
-    score = judge.full(candidate, title, found, excerpt, primary=primary)
+    score = scorer.full(candidate, title, found, excerpt, primary=primary)
     if is_disambiguation_text(page, query.language):
         score = score.plus("disambiguation page", point_table()["page"]["disambiguation"])
     elif query.focus:
-        score = _focused(judge, score, page, book)
+        score = _with_focus(scorer, score, page, book)
     return _hit(book, candidate, score, title, excerpt)
 
 
-def _focused(judge: QueryScorer, score: Score, page: PageText, book: OpenBook) -> Score:
-    """The score with how much of the hint is in the title, and how much the page speaks of it."""
-    query = judge.query
+def _with_focus(scorer: QueryScorer, score: Score, page: PageText, book: OpenBook) -> Score:
+    """The score with how much of the user's hint is in the title and in the text."""
+    query = scorer.query
     rarity = {term.stem: book.rarity(term.word) for term in query.focus}
     titled = frozenset(stemmer(query.language)(word) for word in fold(page.title).split())
     found = match(page.lowered, query.focus, rarity, query.language, lead=page.lead)
     in_title = sum(weight for stem, weight in rarity.items() if stem in titled) / sum(rarity.values())
-    return judge.focused(score, in_title, (found.passage / 2 + found.lead + found.page / 2) / 3)
+    return scorer.focused(score, in_title, (found.passage / 2 + found.lead + found.page / 2) / 3)
 
 
 def is_disambiguation_text(page: PageText, language: str) -> bool:
-    """Whether a page is there only to tell namesakes apart."""
+    """Whether a page only lists the senses of a name."""
     known = language_words(language)
     if page.title.casefold().endswith(tuple(known.disambiguation_suffixes)):
         return True

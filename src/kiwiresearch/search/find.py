@@ -1,4 +1,4 @@
-"""The way in: from what a person typed to the pages of their books, best first."""
+"""Searches several books: which of them to ask, and how their hits are merged."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import Embedder
 
 WORTH_MERGING = 0.5
-"""A book whose best page has less than this share of the overall best is left out."""
+"""A book is left out if its best page has less than this share of the points of the overall best."""
 
 FUSION_RANK = 60
-"""Reciprocal-rank fusion: the usual constant, so that the first few places differ little."""
+"""The usual constant of reciprocal-rank fusion, with which the first few places differ little."""
 
 KIND_ORDER = ("wikipedia", "wiki", "gutenberg", "stackexchange", "devdocs", "website", "ted", "other")
-"""Where nothing else tells, an encyclopaedia is asked first."""
+"""If nothing else decides, encyclopaedias come first."""
 
 COMMON_NAMES = frozenset({"book", "books", "edition", "free", "maxi", "mini", "nopic", "wikipedia"})
 SCRIPTS = (
@@ -49,45 +49,36 @@ MergeOrder = Literal["score", "ranks"]
 
 
 def by_likelihood(books: Sequence[OpenBook], text: str) -> list[OpenBook]:
-    """The books for a query, the likeliest first: named in it, of its language, an encyclopaedia, large."""
-    folded = fold(text)
+    """The books for a query, the likeliest first: named in it, in its language, an encyclopaedia, large."""
 
-    def likeliness(book: OpenBook) -> tuple[int, int, int, int, str]:
-        return (
-            -_named(book.book, folded),
-            -_speaks(book.book, text),
-            KIND_ORDER.index(book.book.kind),
-            -book.book.articles,
-            book.book.id,
-        )
+    def likelihood(opened: OpenBook) -> tuple[int, int, int, int, str]:
+        book = opened.book
+        kind = KIND_ORDER.index(book.kind)
+        return -_naming_words(book, text), -_language_match(book, text), kind, -book.articles, book.id
 
-    return sorted(books, key=likeliness)
+    return sorted(books, key=likelihood)
 
 
-def names_book(book: Book, text: str) -> bool:
-    return _named(book, fold(text)) > 0
-
-
-def _named(book: Book, folded: str) -> int:
-    """How many telling words of the book's name stand in the query: 'in the SQLite docs', 'on Stack Exchange'."""
+def _naming_words(book: Book, text: str) -> int:
+    """How many words of the book's name are in the query: 'in the SQLite docs', 'on Stack Exchange'."""
     names = {word for name in (book.title, book.name, book.creator) for word in fold(name).split()}
-    joined = folded.replace(" ", "")
+    joined = fold(text).replace(" ", "")
     return sum(len(word) > 3 and word in joined for word in names - COMMON_NAMES)
 
 
-def _speaks(book: Book, text: str) -> int:
-    """Whether the book may be in the query's language, by its script and its small words."""
+def _language_match(book: Book, text: str) -> int:
+    """How well the book's language fits the query, by its script and its stop words, from 0 to 2."""
     for script, languages in SCRIPTS:
         if script.search(text):
             return 2 if book.language in languages else 0
     known = language_words(book.language or "eng")
-    own = book.language in ("", "eng") or known is not language_words("eng")
-    small = sum(word.casefold() in known.stop_words for word in text.split()) if own else 0
-    return min(small, 2)
+    has_own_words = book.language in ("", "eng") or known is not language_words("eng")
+    stop_words = sum(word.casefold() in known.stop_words for word in text.split()) if has_own_words else 0
+    return min(stop_words, 2)
 
 
 def worth_merging(ranked: Sequence[BookHits]) -> list[BookHits]:
-    """The books whose best page stands beside the overall best; all of them where nothing scores."""
+    """The books whose best page is comparable with the overall best; all of them if nothing scores."""
     top = max((one.best for one in ranked), default=0.0)
     if top <= 0:
         return list(ranked)
@@ -95,11 +86,10 @@ def worth_merging(ranked: Sequence[BookHits]) -> list[BookHits]:
 
 
 def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder]:
-    """One list of several books'.
+    """The hits of several books as one list.
 
-    Points of books of one kind and language compare; those of a German
-    Wikipedia and an English question board do not. So books of one sort are
-    merged by score, and the sorts by rank.
+    Points are comparable between books of the same kind and language, but not between a German Wikipedia and an
+    English question board. So books of one sort are merged by score, and the sorts by rank.
     """
     sorts: dict[tuple[str, str], list[Hit]] = {}
     for one in ranked:
@@ -113,7 +103,7 @@ def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """The same article in two books once, in its best form; the others are named with it."""
+    """The hits with an article of several books only once, in its best form, and its copies listed with it."""
     first: dict[str, Hit] = {}
     for hit in hits:
         key = fold(hit.title)
@@ -137,134 +127,130 @@ class SearchOptions:
 
     limit: int = LIMIT
     fast: bool = False
-    """Titles, suggestions and the books' own lists; no page is read."""
+    """Use only titles, suggestions and the books' own indexes, and read no page."""
     focus: str = ""
     """A hint that decides between senses."""
     max_books: int = MAX_BOOKS
-    """How many books are searched in full; all are asked quickly."""
+    """How many books are searched in full; the others only quickly."""
     read: int = 0
     """How many pages of a book are read at most; 0 leaves it to the book."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHelpers:
-    """Who may be asked for help: a model, with what it said before, and an embedder; none is needed."""
+    """Optional helpers of a search: a model with a cache of its phrases, and an embedder."""
 
     model: Model | None = None
     cache: PhraseCache | None = None
     embedder: Callable[[], Embedder] | None = None
-    """Makes the embedder when the first search that reads pages wants it."""
+    """Makes the embedder when a search that reads pages first needs it."""
     say: Callable[[str], None] | None = None
-    """Hears that a model could not help."""
+    """Is called with a message if a model could not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a search gave, and what a user should know about it."""
+    """The result of a search, and what a user should know about it."""
 
     query: str
     hits: tuple[Hit, ...] = ()
     senses: tuple[Sense, ...] = ()
     books: tuple[BookId, ...] = ()
-    """The books the hits were taken from, the likeliest first."""
+    """The books with hits, the likeliest first."""
     corrected: str = ""
-    """The query as it was understood, where words were mistyped."""
+    """The query as it was understood, if words were mistyped."""
     order: MergeOrder = "score"
     hidden: HiddenPages = NONE_HIDDEN
-    """Pages that would be among them, but for the policy of this desk."""
+    """Pages that would be among the hits, but are hidden by a policy."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that could not be asked, since the hosts that have them are away."""
+    """Books that could not be searched, since their hosts are unreachable."""
 
 
 def find(
-    books: Sequence[OpenBook], text: str, wish: SearchOptions | None = None, advice: SearchHelpers | None = None
+    books: Sequence[OpenBook], text: str, options: SearchOptions | None = None, helpers: SearchHelpers | None = None
 ) -> Findings:
-    """Find the pages that answer a query in some books, best first; equal scores by book and path."""
-    return Search(books, text, wish, advice).best()
+    """The pages of some books for a query, best first; equal scores by book and path."""
+    return Search(books, text, options, helpers).best()
 
 
 class Search:
-    """A query in some books, which can be asked for more: what was gathered and read for it is kept."""
+    """A query in some books; more hits can be had from it without searching again."""
 
     def __init__(
         self,
         books: Sequence[OpenBook],
         text: str,
-        wish: SearchOptions | None = None,
-        advice: SearchHelpers | None = None,
+        options: SearchOptions | None = None,
+        helpers: SearchHelpers | None = None,
     ) -> None:
         self.text = text
-        self._wish = wish = wish or SearchOptions()
-        self._advice = advice = advice or SearchHelpers()
-        asked = _asked(books, text, wish)
-        self._embedder = advice.embedder() if advice.embedder and not wish.fast else None
-        self._known: list[tuple[OpenBook, dict[str, str]]] = []
+        self._options = options = options or SearchOptions()
+        self._helpers = helpers = helpers or SearchHelpers()
+        chosen = _books_to_search(books, text, options)
+        self._embedder = helpers.embedder() if helpers.embedder and not options.fast else None
+        self._senses: list[tuple[OpenBook, dict[str, str]]] = []
         self._searches: list[BookSearch] = []
         self.corrected = ""
-        for place, book in enumerate(asked):
-            query = _meant(book, books, text, wish)
+        for place, book in enumerate(chosen):
+            query = _query_for(book, books, text, options)
             if query.is_corrected:
                 self.corrected = self.corrected or query.text
-            told = {} if wish.fast else sense_paths(book, query)
-            self._known.append((book, told))
-            is_first = len(asked) > 1 and place == 0
-            pooled = _pooled(book, query, advice)
-            self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=told))
+            senses = {} if options.fast else sense_paths(book, query)
+            self._senses.append((book, senses))
+            is_first = len(chosen) > 1 and place == 0
+            pooled = _phrases_of_model(book, query, helpers)
+            self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=senses))
 
     def best(self, limit: int = 0, read: int = 0) -> Findings:
-        """The best pages; `limit` and `read` are the wish's unless given."""
-        wish = self._wish
-        limit, read = limit or wish.limit, read or wish.read
-        most = max(limit, MAX_SENSES)
+        """The best pages; `limit` and `read` are those of the options unless given."""
+        options = self._options
+        limit, read = limit or options.limit, read or options.read
+        max_hits = max(limit, MAX_SENSES)
         ranked = [
-            one.by_titles(most) if wish.fast else one.by_text(most, read, self._embedder, self._advice.say)
+            one.by_titles(max_hits) if options.fast else one.by_text(max_hits, read, self._embedder, self._helpers.say)
             for one in self._searches
         ]
         chosen = worth_merging(ranked)
         hits, order = merged_hits(chosen)
-        found = (
-            () if wish.focus else tuple(sense for book, told in self._known for sense in senses_among(book, told, hits))
-        )
+        books = () if options.focus else self._senses
+        senses = tuple(sense for book, paths in books for sense in senses_among(book, paths, hits))
         sources = tuple(one.book.book.id for one in chosen if one.hits)
-        return Findings(self.text, hits[:limit], found, sources, self.corrected, order, self._hidden(limit))
-
-    def _hidden(self, limit: int) -> HiddenPages:
-        return sum((hidden_for(one.book, one.query, limit) for one in self._searches), NONE_HIDDEN)
+        hidden = sum((hidden_for(one.book, one.query, limit) for one in self._searches), NONE_HIDDEN)
+        return Findings(self.text, hits[:limit], senses, sources, self.corrected, order, hidden)
 
 
 def hidden_for(book: OpenBook, query: Query, limit: int) -> HiddenPages:
-    """What is hidden of a book among the pages that a query asks for."""
+    """The hidden pages of a book that a query would find."""
     phrases = (query.core, " ".join(query.content))
     return hidden_offers([book.archive], phrases, (query.core, *query.phrases()), limit)
 
 
-def _meant(book: OpenBook, books: Sequence[OpenBook], text: str, wish: SearchOptions) -> Query:
-    """The query for one book, with what no book knows mended."""
-    query = parse_query(text, book.language, wish.focus)
+def _query_for(book: OpenBook, books: Sequence[OpenBook], text: str, options: SearchOptions) -> Query:
+    """The query for one book, in which words that no book knows are corrected."""
+    query = parse_query(text, book.language, options.focus)
     return corrected_query(book, query, lambda word: any(other.knows(word) for other in books)) or query
 
 
-def _asked(books: Sequence[OpenBook], text: str, wish: SearchOptions) -> list[OpenBook]:
-    """The books to search in full: of many, those that look best at a quick glance."""
+def _books_to_search(books: Sequence[OpenBook], text: str, options: SearchOptions) -> list[OpenBook]:
+    """The books to search in full: if there are many, those with the best results of a quick search."""
     ordered = by_likelihood(books, text)
-    if len(ordered) <= wish.max_books:
+    if len(ordered) <= options.max_books:
         return ordered
-    glances = [BookSearch(book, _meant(book, books, text, wish)).by_titles(1) for book in ordered]
-    place = {id(one.book): number for number, one in enumerate(glances)}
-    kept = worth_merging(glances)
-    # A book the query names is asked whatever its points, which are lower where it has no index of its own.
-    named = [one for one in glances if one.hits and names_book(one.book.book, text)]
-    best = sorted(kept, key=lambda one: (-one.best, place[id(one.book)]))
-    chosen = list({id(one.book): one.book for one in (*named, *best)}.values())[: wish.max_books]
+    quick = [BookSearch(book, _query_for(book, books, text, options)).by_titles(1) for book in ordered]
+    place = {id(one.book): number for number, one in enumerate(quick)}
+    # A book that the query names is always searched, since its points are lower if it has no index of its own.
+    named = [one for one in quick if one.hits and _naming_words(one.book.book, text) > 0]
+    best = sorted(worth_merging(quick), key=lambda one: (-one.best, place[id(one.book)]))
+    chosen = list({id(one.book): one.book for one in (*named, *best)}.values())[: options.max_books]
     return sorted(chosen, key=lambda book: place[id(book)])
 
 
-def _pooled(book: OpenBook, query: Query, advice: SearchHelpers) -> tuple[Query, ...]:
-    """What a model offers besides, where one is there and the query is one it can help with."""
-    if advice.model is None or advice.cache is None:
+def _phrases_of_model(book: OpenBook, query: Query, helpers: SearchHelpers) -> tuple[Query, ...]:
+    """Further queries from a model, if there is one and the query is ambiguous."""
+    if helpers.model is None or helpers.cache is None:
         return ()
     from kiwiresearch.search.ambiguity import is_ambiguous, phrases_for
 
-    if not is_ambiguous(query, book.book, advice.model):
+    if not is_ambiguous(query, book.book, helpers.model):
         return ()
-    return phrases_for(query, advice.model, advice.cache, advice.say)
+    return phrases_for(query, helpers.model, helpers.cache, helpers.say)

@@ -1,4 +1,4 @@
-"""What the words of a query were meant to be, and what else they may mean."""
+"""Interprets a query: which words are mistyped, and which senses a name may have."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from kiwiresearch.text.languages import share_root, spellings, stemmer
 from kiwiresearch.text.words import HAN, fold
 from kiwiresearch.zim.archive import EntryRef
 
-SHORTEST = 4
+MIN_LETTERS = 4
 CHOICES = 3
 MAX_WORDS = 4
-"""A title may be found whole from this many mistyped words."""
+"""In a query of up to this many words, several mistyped words may be corrected to a title."""
 
-CLEARLY = 50
-"""A word is taken for a slip only if so many times as many pages hold the other one."""
+MIN_RATIO = 50
+"""A word that the book has is a typo only if this many times as many pages have the other word."""
 
 
 def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] | None = None) -> Query | None:
-    """The query as it was meant, or None where nothing seems wrong.
+    """The query as it was probably meant; None if nothing seems wrong.
 
-    `known` says whether a word is at home in any book that is asked; such a
-    word is right, whatever this book has.
+    `known` says whether any of the books has a word; such a word is right, even if this book does not have it.
     """
     if not query.words:
         return None
@@ -44,55 +43,52 @@ def corrected_query(book: OpenBook, query: Query, known: Callable[[str], bool] |
     if joined:
         return joined
     known = known or book.knows
-    doubtful = [word for word in query.content if len(word) >= SHORTEST and not book.titles.frequency(word)]
+    doubtful = [word for word in query.content if len(word) >= MIN_LETTERS and not book.titles.frequency(word)]
     unknown = [word for word in doubtful if not known(word)]
     if len(query.content) <= MAX_WORDS:
-        whole = _as_title(book, query, [word for word in doubtful if word in unknown or book.frequency(word)])
-        if whole:
-            return whole
-    changes = {word: better for word in unknown if (better := _better(book, word))}
+        title = _as_title(book, query, [word for word in doubtful if word in unknown or book.frequency(word)])
+        if title:
+            return title
+    changes = {word: better for word in unknown if (better := _correction(book, word))}
     return _with(query, changes) if changes else None
 
 
 def _as_spelt(book: OpenBook, query: Query) -> Query | None:
-    """The query as this book spells it, where the writers of a language mix spellings or write words together."""
+    """The query as this book spells it, in languages with several spellings or without spaces."""
     changes = {}
     for word in query.content:
-        if word.isascii() or book.knows(word):
-            continue
-        better = next(filter(book.knows, spellings(word)), "") or _in_pairs(book, word)
-        if better:
-            changes[word] = better
-    return _with(query, changes) if changes else None
+        if not word.isascii() and not book.knows(word):
+            changes[word] = next(filter(book.knows, spellings(word)), "") or _in_pairs(book, word) or word
+    return _with(query, changes) if any(word != better for word, better in changes.items()) else None
 
 
 def _in_pairs(book: OpenBook, word: str) -> str:
-    """Chinese words written together, cut in twos, as most of them are, if one page has all; empty for others."""
-    if len(word) < SHORTEST or len(word) % 2 or not HAN.fullmatch(word):
+    """Chinese words without spaces, split into pairs of characters, if a page has them all; empty for others."""
+    if len(word) < MIN_LETTERS or len(word) % 2 or not HAN.fullmatch(word):
         return ""
     pairs = " ".join(word[start : start + 2] for start in range(0, len(word), 2))
     return pairs if book.pages_with(pairs, 1) else ""
 
 
 def _as_joined(titles: TitleLookup, query: Query) -> Query | None:
-    """The query with its spaces where a title has them, if no title has them where the query does."""
-    whole = " ".join(query.words)
-    rows = titles.joined(whole)
-    if not rows or any(fold(row.title) == whole for row in rows):
+    """The query with the spaces of a title, if no title has the spaces of the query."""
+    text = " ".join(query.words)
+    rows = titles.joined(text)
+    if not rows or any(fold(row.title) == text for row in rows):
         return None
     return _respelt(query, fold(rows[0].title))
 
 
-def _better(book: OpenBook, word: str) -> str:
-    """What an unknown word stands for: words written together, else the nearest word of the titles."""
+def _correction(book: OpenBook, word: str) -> str:
+    """What an unknown word was meant to be: a title with its spaces missing, else the most similar word of titles."""
     assert book.titles is not None
-    apart = [fold(row.title) for row in book.titles.joined(word)]
-    if apart:
-        return apart[0]
+    titles = [fold(row.title) for row in book.titles.joined(word)]
+    if titles:
+        return titles[0]
     if not book.book.indexes.full_text:
-        return ""  # only its titles are known, so a word may well be on its pages
-    near = book.titles.correct(word, 1)
-    return near[0].word if near else ""
+        return ""  # only the titles are indexed, so the word may well be on a page
+    similar = book.titles.correct(word, 1)
+    return similar[0].word if similar else ""
 
 
 def _as_title(book: OpenBook, query: Query, words: list[str]) -> Query | None:
@@ -100,26 +96,26 @@ def _as_title(book: OpenBook, query: Query, words: list[str]) -> Query | None:
     titles = book.titles
     if titles is None or not words or titles.joined(" ".join(query.words)):
         return None
-    choices = [_likelier(book, query, word) or [word] for word in words]
-    for some in product(*choices):
-        attempt = _with(query, dict(zip(words, some, strict=True)))
+    choices = [_commoner(book, query, word) or [word] for word in words]
+    for replacements in product(*choices):
+        attempt = _with(query, dict(zip(words, replacements, strict=True)))
         if attempt.words != query.words and titles.exact(" ".join(attempt.words)):
             return attempt
     return None
 
 
-def _likelier(book: OpenBook, query: Query, word: str) -> list[str]:
-    """Words of titles near this one that are far commoner, and no other forms of it."""
+def _commoner(book: OpenBook, query: Query, word: str) -> list[str]:
+    """The most similar words of titles that are far more common, and not just other forms of the word."""
     assert book.titles is not None
     stem_of = stemmer(query.language)
-    near_ones = book.titles.correct(word, CHOICES)
+    similar = book.titles.correct(word, CHOICES)
     return [
-        near.word
-        for near in near_ones
-        if near.distance == near_ones[0].distance
-        and not share_root(word, [near.word])
-        and stem_of(word) != stem_of(near.word)
-        and book.frequency(word) * CLEARLY <= book.frequency(near.word)
+        other.word
+        for other in similar
+        if other.distance == similar[0].distance
+        and not share_root(word, [other.word])
+        and stem_of(word) != stem_of(other.word)
+        and book.frequency(word) * MIN_RATIO <= book.frequency(other.word)
     ]
 
 
@@ -133,15 +129,15 @@ def _respelt(query: Query, core: str) -> Query:
 
 
 AMBIGUOUS_WORDS = 4
-"""Longer queries say what they mean."""
+"""Longer queries are not ambiguous."""
 
 MAX_SENSES = 12
-LOOKED_AT = 60
+MAX_NAMESAKES = 60
 LINE = 160
-SHORTEST_LINE = 30
+MIN_LINE_CHARS = 30
 FIRST_PARAGRAPHS = 6
 COMPARABLE = 0.5
-"""Senses are shown that have at least this share of the best one's points."""
+"""Senses are shown if they have at least this share of the best one's points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +163,17 @@ class SenseRecord(Record):
 
 
 def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:
-    """Pages that share the query's name, with what a page of senses says of each.
+    """Pages that share the query's name, with the line of a disambiguation page about each.
 
-    They come from pages that only list senses, and from titles and redirects
-    of the form 'Name (…)'.
+    They come from disambiguation pages, and from titles and redirects of the form 'Name (…)'.
     """
     name = fold(query.core)
     if not name or len(query.words) > AMBIGUOUS_WORDS:
         return {}
     found: dict[str, str] = {}
-    named = [path for path, _ in _named_so(book, query)]
-    book.prefetch_pages(named)
-    for path in named:
+    namesakes = _namesakes(book, query)
+    book.prefetch_pages(namesakes)
+    for path in namesakes:
         page = _page(book, path)
         if page is None:
             continue
@@ -189,30 +184,30 @@ def sense_paths(book: OpenBook, query: Query) -> dict[str, str]:
     return found if len(found) > 1 else {}
 
 
-def senses_among(book: OpenBook, told: dict[str, str], hits: Sequence[Hit]) -> tuple[Sense, ...]:
-    """The senses a search found, best first, with a line for each; none where they are not comparable."""
+def senses_among(book: OpenBook, senses: dict[str, str], hits: Sequence[Hit]) -> tuple[Sense, ...]:
+    """The senses among the hits of a search, best first, with a line for each; none if only one is comparable."""
     if not hits:
         return ()
     top = hits[0].score.total
     rows = []
     for hit in hits:
         path = hit.ref.path
-        if path in told and hit.ref.book == book.book.id and hit.score.total >= COMPARABLE * top:
-            page = None if told[path] else _page(book, path)
-            line = told[path] or (first_line(page) if page else "")
+        if path in senses and hit.ref.book == book.book.id and hit.score.total >= COMPARABLE * top:
+            page = None if senses[path] else _page(book, path)
+            line = senses[path] or (first_line(page) if page else "")
             rows.append(Sense(hit.ref, hit.title, line.removeprefix(hit.title).lstrip(" ,:–—-") or line))
     return tuple(rows[:MAX_SENSES]) if len(rows) > 1 else ()
 
 
 def first_line(page: PageDoc, longest: int = LINE) -> str:
-    """The sentence that says what the page is about: of its first paragraphs, the one that names it."""
+    """The sentence that says what the page is about: the first of a paragraph at the top that names its title."""
     name = fold(QUALIFIER.sub("", page.title))
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"][:FIRST_PARAGRAPHS]
     lines = []
     for block in paragraphs:
         end = min((start for start in page.sentences if start > block.start), default=block.end)
         lines.append(" ".join(page.text[block.start : min(end, block.end)].split()))
-    naming = [line for line in lines if name in fold(line) and len(line) > SHORTEST_LINE]
+    naming = [line for line in lines if name in fold(line) and len(line) > MIN_LINE_CHARS]
     return shortened((naming or lines or [""])[0], longest)
 
 
@@ -220,22 +215,22 @@ def shortened(line: str, longest: int = LINE) -> str:
     return line if len(line) <= longest else f"{line[:longest].rsplit(' ', 1)[0]} …"
 
 
-def _named_so(book: OpenBook, query: Query) -> list[tuple[str, str]]:
-    """Paths and titles of 'Name' and 'Name (…)'."""
+def _namesakes(book: OpenBook, query: Query) -> list[str]:
+    """The paths of 'Name' and 'Name (…)'."""
     name = fold(query.core)
     if book.titles is not None:
-        rows = [(row.path, row.title) for row in book.titles.prefix(query.core, LOOKED_AT)]
+        rows = [(row.path, row.title) for row in book.titles.prefix(query.core, MAX_NAMESAKES)]
     else:
         rows = [
             (match.path, match.alias or match.title)
             for text in (query.core, f"{query.core} (")
-            for match in book.archive.suggest(text, LOOKED_AT)
+            for match in book.archive.suggest(text, MAX_NAMESAKES)
         ]
-    return [(path, title) for path, title in rows if fold(QUALIFIER.sub("", title)) == name]
+    return [path for path, title in rows if fold(QUALIFIER.sub("", title)) == name]
 
 
 def _listed(book: OpenBook, page: PageDoc, name: str) -> dict[str, str]:
-    """What a page of senses leads to: the first link of each line that begins with the name."""
+    """The links of a disambiguation page that have the name, with their lines."""
     found: dict[str, str] = {}
     links = [link for link in page.links if link.in_text and link.place != "note"]
     book.prefetch_targets(link.target for link in links)

@@ -58,7 +58,7 @@ TITLE_CALLS: Mapping[str, CallHandler] = {
     "titles.correct": CallHandler((str, ListLimit), _correct),
     "titles.frequency": CallHandler((str,), lambda titles, word: (titles.frequency(word), b"")),
 }
-"""What can be asked of a book's title index."""
+"""The calls of another host to a book's title index."""
 
 
 class PeerTitles:
@@ -71,7 +71,7 @@ class PeerTitles:
         self._hides: Callable[[str, str], bool] | None = None
 
     def set_filter(self, hides: Callable[[str, str], bool]) -> None:
-        """Offer no row whose title and path are hidden here; the other host may hide others."""
+        """Leave out rows that are hidden here; the other host may hide different ones."""
         self._hides = hides
 
     def exact(self, title: str) -> tuple[TitleRow, ...]:
@@ -79,18 +79,18 @@ class PeerTitles:
         return tuple(row for row in self.joined(title) if fold(row.title) == wanted)
 
     def joined(self, title: str) -> tuple[TitleRow, ...]:
-        return self._shown(self._archive.ask(_joined(title)), MAX_ROWS)
+        return self._visible(self._archive.ask(_joined(title)), MAX_ROWS)
 
     def prefetch(self, titles: Iterable[str]) -> None:
-        """Ask at once for titles that will be looked up one by one."""
+        """Request in one go the titles that will be looked up one by one."""
         self._archive.prefetch(map(_joined, titles))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
-        return self._shown(self._archive.ask(_listed("titles.prefix", text, self._most(limit))), limit)
+        return self._visible(self._archive.ask(_listed("titles.prefix", text, self._with_spare(limit))), limit)
 
     def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]:
         words = tuple(wanted.items() if isinstance(wanted, Mapping) else wanted)
-        return self._shown(self._archive.ask(_listed("titles.by_words", words, self._most(limit))), limit)
+        return self._visible(self._archive.ask(_listed("titles.by_words", words, self._with_spare(limit))), limit)
 
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
         return self._archive.ask(Call("titles.correct", (word, limit), checked_list(limit, _corrections)))
@@ -99,18 +99,19 @@ class PeerTitles:
         return self._archive.ask(Call("titles.frequency", (word,), lambda value, _: checked_count(value)))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing is open."""
 
-    def _most(self, limit: int) -> int:
+    def _with_spare(self, limit: int) -> int:
+        """The limit with some spare rows, since some may turn out to be hidden."""
         return limit + SPARE_RESULTS if self._hides and limit > 0 else limit
 
-    def _shown(self, rows: tuple[TitleRow, ...], limit: int) -> tuple[TitleRow, ...]:
+    def _visible(self, rows: tuple[TitleRow, ...], limit: int) -> tuple[TitleRow, ...]:
         hides = self._hides
         return tuple(row for row in rows if not hides or not hides(row.title, row.path))[: max(limit, 0)]
 
 
 def peer_titles(archive: PeerArchive) -> PeerTitles | None:
-    """The title index of a book on another host; None where it has none there."""
+    """The title index of a book on another host; None if it has none there."""
     if archive.title_index_size is None:
         return None
     rows, complete = archive.title_index_size
@@ -142,38 +143,41 @@ def _corrections(value: Any) -> tuple[Correction, ...]:
     )
 
 
-KEPT_CHARS = 24_000_000
-"""Pages kept at hand for the next query, counted in characters; each takes about two bytes."""
+CACHED_CHARS = 24_000_000
+"""How many characters of pages are cached; each takes about two bytes."""
 
-KEPT_LISTS = 4_096
-KEPT_PATHS = 32_768
+CACHED_LISTS = 4_096
+CACHED_PATHS = 32_768
+MIN_PAGE_SIZE = 500
+"""What a page takes in the cache in addition to its text, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The words of a page, as they are and levelled: the same offsets in both."""
+    """The text of a page, as it is and in plain lower case, with the same offsets."""
 
     title: str
     text: str
     lowered: str
     boxes: int
-    """Where infoboxes and categories begin, which come last."""
+    """Where infoboxes and categories start, which come last."""
     lead: int = 0
+    """Where the article starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEffort:
-    """How much is asked of a book for one query."""
+    """How much work a book does for one query."""
 
     words: int = 10
-    """Rare words that are searched one by one."""
+    """How many rare words are searched one by one."""
     pages: int = 100
-    """Pages taken for one word; further down a list, hardly any page is the one."""
+    """How many pages are considered for one word; further down the list, hardly any is relevant."""
     word_groups: int = 24
-    """Words that are searched together, so many times."""
+    """How many groups of words are searched."""
     group_pages: int = 20
     read: int = 40
-    """Pages that are read, the most promising ones."""
+    """How many pages are read, the most promising ones."""
 
 
 SERVED_EFFORT = SearchEffort(words=4, pages=20, word_groups=4, group_pages=15, read=12)
@@ -181,27 +185,27 @@ SERVED_EFFORT = SearchEffort(words=4, pages=20, word_groups=4, group_pages=15, r
 
 
 class Prefetcher:
-    """What a book on another host was already asked for: nothing that is kept here is sent for twice."""
+    """Requests in advance what will be needed of a book on another host, and nothing twice."""
 
-    def __init__(self, far: PeerArchive) -> None:
-        self._far = far
-        self._sent: set[tuple[SimpleCall, str]] = set()
+    def __init__(self, archive: PeerArchive) -> None:
+        self._archive = archive
+        self._requested: set[tuple[SimpleCall, str]] = set()
 
-    def once(self, name: SimpleCall, of: Iterable[str]) -> None:
-        fresh = [one for one in dict.fromkeys(of) if (name, one) not in self._sent]
-        if len(self._sent) + len(fresh) > KEPT_PATHS:
-            self._sent.clear()
-        self.each(name, fresh)
-        self._sent.update((name, one) for one in fresh)
+    def once(self, name: SimpleCall, arguments: Iterable[str]) -> None:
+        new = [one for one in dict.fromkeys(arguments) if (name, one) not in self._requested]
+        if len(self._requested) + len(new) > CACHED_PATHS:
+            self._requested.clear()
+        self.each(name, new)
+        self._requested.update((name, one) for one in new)
 
-    def each(self, name: SimpleCall, of: Iterable[str]) -> None:
-        self._far.prefetch_simple(name, of)
+    def each(self, name: SimpleCall, arguments: Iterable[str]) -> None:
+        self._archive.prefetch_simple(name, arguments)
 
 
 class OpenBook:
-    """A book, with what was already asked of it kept for a while."""
+    """A book with caches of what was read and looked up in it."""
 
-    def __init__(self, archive: Archive, titles: TitleLookup | None = None, *, kept_chars: int = KEPT_CHARS) -> None:
+    def __init__(self, archive: Archive, titles: TitleLookup | None = None, *, kept_chars: int = CACHED_CHARS) -> None:
         self.archive = archive
         self.book = archive.book
         self.titles = titles
@@ -210,49 +214,49 @@ class OpenBook:
         self.effort = SERVED_EFFORT if self.is_served else SearchEffort()
         self._texts: OrderedDict[str, PageText | None] = OrderedDict()
         self._chars = 0
-        self._kept_chars = kept_chars
-        self.frequency = lru_cache(maxsize=KEPT_LISTS)(archive.estimate)
-        self.pages_with = lru_cache(maxsize=KEPT_LISTS)(self._pages_with)
-        self.title = lru_cache(maxsize=KEPT_PATHS)(self._title)
-        self.resolve = lru_cache(maxsize=KEPT_PATHS)(archive.resolve)
-        far = without_policy(archive)
-        self._ahead = Prefetcher(far) if isinstance(far, PeerArchive) else None
+        self._max_chars = kept_chars
+        self.frequency = lru_cache(maxsize=CACHED_LISTS)(archive.estimate)
+        self.pages_with = lru_cache(maxsize=CACHED_LISTS)(self._pages_with)
+        self.title = lru_cache(maxsize=CACHED_PATHS)(self._title)
+        self.resolve = lru_cache(maxsize=CACHED_PATHS)(archive.resolve)
+        unfiltered = without_policy(archive)
+        self._prefetcher = Prefetcher(unfiltered) if isinstance(unfiltered, PeerArchive) else None
 
     def prefetch_titles(self, paths: Iterable[str]) -> None:
-        """Say whose titles will be asked for: a book on another host is asked for all of them at once."""
-        if self._ahead:
-            self._ahead.once("title", paths)
+        """Announce whose titles will be needed, so that another host can send them together."""
+        if self._prefetcher:
+            self._prefetcher.once("title", paths)
 
     def prefetch_targets(self, paths: Iterable[str]) -> None:
-        """The same for paths that will be followed."""
-        if self._ahead:
-            self._ahead.once("resolve", paths)
+        """The same for paths that will be resolved."""
+        if self._prefetcher:
+            self._prefetcher.once("resolve", paths)
 
     def prefetch_texts(self, paths: Iterable[str]) -> None:
-        """The same for pages whose words will be read."""
-        if self._ahead:
+        """The same for pages of which only the text will be read."""
+        if self._prefetcher:
             self.prefetch_pages(path for path in paths if path not in self._texts)
 
     def prefetch_pages(self, paths: Iterable[str]) -> None:
-        """The same for pages that will be read with all that is in them."""
-        if self._ahead:
-            self._ahead.each("read", paths)
+        """The same for pages that will be read completely."""
+        if self._prefetcher:
+            self._prefetcher.each("read", paths)
 
     def ref(self, path: str) -> EntryRef:
         return EntryRef(self.book.id, path)
 
     def rarity(self, word: str) -> float:
-        """How much a word tells: the fewer pages hold it, the more. Without an index all tell the same."""
+        """How rare a word is: the fewer pages have it, the higher. Without an index it is the same for all words."""
         pages = max(self.book.articles, 1)
         count = self.frequency(word) if self.book.indexes.full_text else 0
         return math.log(1 + pages / (max(count, 1) + 0.5))
 
     def _pages_with(self, words: str, limit: int) -> tuple[str, ...]:
-        """Pages that hold all the words, best first; the book's start page says nothing and is left out."""
+        """Pages that have all the words, best first, without the main page, which mentions everything."""
         return tuple(path for path in self.archive.holding(words, limit) if path != self.book.main_page)
 
     def knows(self, word: str) -> bool:
-        """Whether a word is in any title or on any page, as far as the book's indexes tell."""
+        """Whether a word is in any title or on any page, according to the book's indexes."""
         in_titles = self.titles is not None and self.titles.frequency(word) > 0
         return in_titles or self.frequency(word) > 0
 
@@ -263,18 +267,17 @@ class OpenBook:
             return title_of_path(path)
 
     def page(self, path: str) -> PageDoc:
-        """The page at a path, read with all that is in it."""
         return open_page(self.archive, path)
 
     def text(self, path: str) -> PageText | None:
-        """The words of a page; None where it cannot be read as one."""
+        """The text of a page; None if there is no readable page."""
         if path in self._texts:
             self._texts.move_to_end(path)
             return self._texts[path]
         found = self._read(path)
         self._texts[path] = found
         self._chars += _size(found)
-        while self._chars > self._kept_chars and len(self._texts) > 1:
+        while self._chars > self._max_chars and len(self._texts) > 1:
             _, dropped = self._texts.popitem(last=False)
             self._chars -= _size(dropped)
         return found
@@ -283,7 +286,7 @@ class OpenBook:
         try:
             entry = self.archive.read(path)
         except KiwiError:
-            return None  # a page that cannot be read is no result; what is wrong with the book shows when it is opened
+            return None  # just not a hit; what is wrong with the book shows when the page is opened
         if not entry.is_html:
             return None
         bare = bare_text(entry.content)
@@ -291,8 +294,4 @@ class OpenBook:
 
 
 def _size(page: PageText | None) -> int:
-    """A page that cannot be read takes some room as well."""
-    return len(page.text) + SMALLEST if page else SMALLEST
-
-
-SMALLEST = 500
+    return MIN_PAGE_SIZE + (len(page.text) if page else 0)

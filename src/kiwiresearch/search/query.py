@@ -1,4 +1,4 @@
-"""A query taken apart, and the scored hits that answer it."""
+"""A parsed query, and scored hits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.zim.archive import EntryRef
 
-LONGEST_PHRASE = 8
+MAX_PHRASE_WORDS = 8
 """Longer titles are found by their words."""
 
 MAX_WORDS = 60
 MAX_CHARS = 2_000
-"""Of a query as long as a page, the first words are searched."""
+"""How much of a very long query is searched."""
 
 MAX_FRAMES = 4
 INITIALS_END = re.compile(r"(?:[^\W\d_]{1,2}\.){2,}$")
@@ -28,12 +28,12 @@ ROMAN = {
         ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv", "xvi"), start=1
     )
 }
-"""Figures as titles spell them: 'World War II', 'Louis XIV'."""
+"""Numbers as titles spell them: 'World War II', 'Louis XIV'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word that matters: as written, its stem, and its place among all words of the query."""
+    """A content word of a query, its stem, and its place among all words of the query."""
 
     word: str
     stem: str
@@ -42,14 +42,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, taken apart once for all that follows."""
+    """A parsed query."""
 
     text: str
     unframed: str
     """Without framing: 'everyone keeps talking about', 'please'."""
 
     core: str
-    """Without the words that ask: 'what is', 'tell me about'."""
+    """Also without the words that ask: 'what is', 'tell me about'."""
 
     language: str
     definitional: bool
@@ -58,29 +58,29 @@ class Query:
 
     terms: tuple[Term, ...]
     content: tuple[str, ...]
-    """The words that matter, folded, each once."""
+    """The content words, folded, each once."""
 
     focus: tuple[Term, ...] = ()
-    """What decides between senses: a hint the user gave."""
+    """The user's hint, which decides between senses."""
 
     is_corrected: bool = False
-    """It is not what was typed, but what must have been meant."""
+    """It is not what was typed, but what was probably meant."""
 
     def phrases(self) -> list[str]:
-        """Runs of words that may be a title, longest first; none begins or ends in a word that says nothing."""
+        """Sequences of words that may be a title, longest first; none starts or ends with a stop word."""
         places = sorted({term.place for term in self.terms})
-        runs = [
+        spans = [
             (first, last)
             for first in places
             for last in places
-            if first <= last < first + LONGEST_PHRASE  # 'Treaty of Versailles' keeps its 'of'
+            if first <= last < first + MAX_PHRASE_WORDS  # 'Treaty of Versailles' keeps its 'of'
         ]
-        runs.sort(key=lambda run: (run[0] - run[1], run[0]))
-        return list(dict.fromkeys(" ".join(self.words[first : last + 1]) for first, last in runs))
+        spans.sort(key=lambda span: (span[0] - span[1], span[0]))
+        return list(dict.fromkeys(" ".join(self.words[first : last + 1]) for first, last in spans))
 
 
 def parse_query(text: str, language: str = "eng", focus: str = "") -> Query:
-    """Take a query apart with what is known of its language."""
+    """Parse a query with the word lists of its language."""
     text = " ".join(text.split())[:MAX_CHARS]
     known = language_words(language)
     unframed = _without_framing(text, known)
@@ -101,12 +101,12 @@ def parse_query(text: str, language: str = "eng", focus: str = "") -> Query:
 
 
 def _without_framing(text: str, known: LanguageWords) -> str:
-    """What is left when the words before the question are taken off, if anything is."""
+    """The text without its framing, unless that is all there is."""
     rest = text
     for _ in range(MAX_FRAMES):
-        folded = _straight(rest)
-        frame = max((f for f in known.framing if folded.startswith(f)), key=len, default="")
-        if not frame or not (frame.endswith(",") or folded[len(frame) :][:1] in (" ", ",")):
+        lowered = _lowered(rest)
+        frame = max((f for f in known.framing if lowered.startswith(f)), key=len, default="")
+        if not frame or not (frame.endswith(",") or lowered[len(frame) :][:1] in (" ", ",")):
             break
         rest = rest[len(frame) :].lstrip(" ,")
     return rest if any(char.isalnum() for char in rest) else text
@@ -124,14 +124,14 @@ def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
 
 
 def _opening(text: str, phrases: Sequence[str]) -> str:
-    """The longest of the phrases that a text begins with."""
-    folded = _straight(text)
-    found = [phrase for phrase in phrases if folded.startswith(phrase) and not folded[len(phrase) :][:1].isalnum()]
+    """The longest of the phrases that a text starts with."""
+    lowered = _lowered(text)
+    found = [phrase for phrase in phrases if lowered.startswith(phrase) and not lowered[len(phrase) :][:1].isalnum()]
     return max(found, key=len, default="")
 
 
-def _straight(text: str) -> str:
-    """Small letters, and apostrophes as keyboards have them; every offset stays."""
+def _lowered(text: str) -> str:
+    """Lower case, with plain apostrophes."""
     return text.lower().replace("’", "'")
 
 
@@ -139,21 +139,21 @@ ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
 
 def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: bool) -> tuple[Term, ...]:
-    """The words that matter; all of them where none does, as in 'The Who'."""
+    """The content words; if there are none, all words, as in 'The Who'."""
     stem_of = stemmer(language)
     pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
-    told = [(place, word) for place, word in pairs if not _is_stop_word(word, known, shouted=shouted)] or pairs
-    seen: dict[str, Term] = {}
-    for place, word in told:
+    content = [(place, word) for place, word in pairs if not _is_stop_word(word, known, shouted=shouted)] or pairs
+    terms: dict[str, Term] = {}
+    for place, word in content:
         stem = stem_of(word)
-        seen.setdefault(stem, Term(_straight(word), stem, place))
-    return tuple(seen.values())
+        terms.setdefault(stem, Term(_lowered(word), stem, place))
+    return tuple(terms.values())
 
 
 def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
-    """A stop word, unless its capitals say that it is a name: 'IT', 'WHO', 'US'."""
+    """Whether a word is a stop word, and not a name in capitals: 'IT', 'WHO', 'US'."""
     is_name = len(word) > 1 and word.isupper() and not shouted
-    return _straight(word) in known.stop_words and not is_name
+    return _lowered(word) in known.stop_words and not is_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +198,17 @@ def points_text(points: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page that answers a query."""
+    """A page that a search found."""
 
     ref: EntryRef
     title: str
     score: Score
     snippet: str = ""
     alias: str = ""
-    """The other name that led here, where the page's own did not."""
+    """Another name of the page, if it was found by that."""
 
     copies: tuple[EntryRef, ...] = ()
-    """The same article in other books of the shelf."""
+    """The same article in other books."""
 
     def record(self, book: str) -> HitRecord:
         """The hit for JSON, with the name of its book."""
@@ -252,5 +252,5 @@ class HitRecord(Record):
 
 
 def sorted_hits(hits: list[Hit]) -> list[Hit]:
-    """Best first; equal scores by book and path, so that the order is total."""
+    """Best first; equal scores by book and path, so that the order is always the same."""
     return sorted(hits, key=lambda hit: (-hit.score.total, hit.ref))

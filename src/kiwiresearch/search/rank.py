@@ -1,4 +1,4 @@
-"""From candidates to scores: points for titles and excerpts, and what titles and texts hold of the query."""
+"""Scores candidates: points for titles and excerpts, and how much of the query titles and texts have."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from kiwiresearch.text.languages import language_words, roots, share_root, stemm
 from kiwiresearch.text.words import fold, occurrences
 
 STEP = 500
-"""A passage is two steps long, about 160 words; passages begin every step."""
+"""A passage is two steps long, about 160 words; a passage starts at every step."""
 
 LEAD = 700
 USUAL_LENGTH = 19_000
-"""Characters of an ordinary article: on longer ones a word counts less."""
+"""Characters of an average article: in longer ones a word counts less."""
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
 WORD_ROOM = 12
-"""Two words of a query are together if no more characters than this, for each word between them, part them."""
+"""Two words are together if at most this many characters, for each word between them in the query, separate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextMatch:
-    """Shares of the query's whole rarity; a word said again and again counts up to twice."""
+    """How much of the query a text has, as shares of the query's rarity; a frequent word counts up to twice."""
 
     passage: float = 0.0
     page: float = 0.0
     lead: float = 0.0
     together: float = 0.0
     boxes: float = 0.0
-    """What infoboxes and categories say."""
+    """In infoboxes and categories."""
     start: int = 0
-    """Where the best passage begins."""
+    """Where the best passage starts."""
     places: tuple[tuple[int, str, float], ...] = ()
     """Where words of the query are in it, their stems and rarity."""
 
@@ -57,9 +57,9 @@ def match(
     boxes: int | None = None,
     lead: int = 0,
 ) -> TextMatch:
-    """Weigh a levelled text; stems in the title count as if every passage began with it.
+    """Match a text in plain lower case; stems in the title count as if every passage started with it.
 
-    `boxes` is where the words of infoboxes and categories begin, which come last, `lead` where the article does.
+    `boxes` is where infoboxes and categories start, which come last, `lead` where the article does.
     """
     total = sum(rarity[term.stem] for term in terms)
     if not total:
@@ -116,7 +116,7 @@ def _whole(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], len
 
 
 def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], start: int, end: int) -> float:
-    """The rarity of the words that are somewhere between two places."""
+    """The rarity of the words between two places."""
     worth = 0.0
     for stem, found in places.items():
         at = bisect_left(found, start)
@@ -126,7 +126,7 @@ def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], s
 
 
 def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity: Mapping[str, float]) -> float:
-    """Neighbours in the query that are neighbours on the page."""
+    """The rarity of neighbouring words of the query that are also neighbours on the page."""
     ordered = sorted(terms, key=lambda term: term.place)
     worth = 0.0
     for first, second in pairwise(ordered):
@@ -142,19 +142,17 @@ def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity
 
 @cache
 def point_table() -> dict[str, dict[str, Any]]:
-    """The points by name."""
+    """The points of each term, by name."""
     return tomllib.loads((files("kiwiresearch.search") / "points.toml").read_text(encoding="utf-8"))
 
 
 def title_points(query: Query, title: str, excerpt: str = "", *, primary: bool = False) -> Score:
-    """The one scoring of titles and excerpts, whatever search they come from."""
+    """The score of a title and an excerpt, the same for every search."""
     score = _title(query, title).plus("excerpt words", _excerpt(query, excerpt))
-    starts = point_table()["list"]["starts"]
-    if " ".join(title.casefold().split()).startswith(tuple(starts)):
+    lists = point_table()["list"]
+    if " ".join(title.casefold().split()).startswith(tuple(lists["starts"])):
         offset = "offset_definitional" if query.definitional else "offset_other"
-        score = score.plus("list page", point_table()["list"]["penalty"]).plus(
-            "list offset", point_table()["list"][offset]
-        )
+        score = score.plus("list page", lists["penalty"]).plus("list offset", lists[offset])
     return score.plus("primary book", point_table()["book"]["primary"]) if primary else score
 
 
@@ -182,7 +180,7 @@ def folded_words(title: str) -> tuple[str, ...]:
 
 
 def _same_forms(some: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether two runs of words are forms of the same words, one for one."""
+    """Whether two sequences of words are forms of the same words, one by one."""
     return len(some) == len(others) and all(
         not roots(a).isdisjoint(roots(b)) for a, b in zip(some, others, strict=True)
     )
@@ -201,7 +199,7 @@ def _excerpt(query: Query, excerpt: str) -> float:
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
 UNASKED = 5.0
-"""What a title's word is taken to weigh that the query does not have: a middling rarity."""
+"""The assumed rarity of a title's word that is not in the query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,40 +207,40 @@ class TitleMatch:
     """How well a title and a query cover each other, in shares of rarity."""
 
     query_share: float = 0.0
-    """Of the query, how much is in the title."""
+    """How much of the query is in the title."""
     title_share: float = 0.0
-    """Of the title, how much is in the query; less where that is little of the query."""
+    """How much of the title is in the query; less if that is only a small part of the query."""
     name_share: float = 0.0
-    """Of the query, how much is the title itself, standing there word for word."""
+    """How much of the query is the title itself, word for word."""
     exactness: float = 0.0
-    """Whether the title says all of the query, and nothing else."""
+    """1 if the title is the query, 0.5 if it is in another form."""
     stems: frozenset[str] = frozenset()
     name: str = ""
-    """The name that was looked at."""
+    """The title or alias that was matched."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryScorer:
-    """Knows one query in one book: how rare its words are there."""
+    """Scores pages of one book for one query, by how rare its words are in the book."""
 
     query: Query
     rarity: Mapping[str, float]
     total: float
     query_stems: str
-    """The query's stems in order, between spaces."""
+    """The query's stems in order, with spaces around each."""
     figures: Mapping[str, str]
-    """Roman numbers that stand for figures of the query."""
+    """The numbers of the query by their Roman forms."""
 
     @classmethod
     def of(cls, book: OpenBook, query: Query) -> QueryScorer:
         stem_of = stemmer(query.language)
         rarity = {term.stem: book.rarity(term.word) for term in query.terms}
-        spoken = f" {' '.join(stem_of(word) for word in query.words)} "
+        stems = f" {' '.join(stem_of(word) for word in query.words)} "
         figures = {ROMAN[word]: word for word in query.words if word in ROMAN}
-        return cls(query, rarity, sum(rarity.values()), spoken, figures)
+        return cls(query, rarity, sum(rarity.values()), stems, figures)
 
     def title(self, candidate: SearchCandidate) -> TitleMatch:
-        """The better of the page's own title and the names that led to it."""
+        """The best match of the page's title and the aliases by which it was found."""
         names = (candidate.title, *sorted(candidate.aliases))
         return max(
             (self._title(name) for name in names),
@@ -250,34 +248,34 @@ class QueryScorer:
         )
 
     def _title(self, title: str) -> TitleMatch:
-        if not self.total:  # a query of signs alone can only be a title
-            return TitleMatch(exactness=self._whole(title, frozenset(), 0.0), name=title)
-        silent = language_words(self.query.language).stop_words
+        if not self.total:  # a query without letters and digits can only be a title
+            return TitleMatch(exactness=self._exactness(title, frozenset(), 0.0), name=title)
+        stop_words = language_words(self.query.language).stop_words
         qualifier = QUALIFIER.search(title)
         name = [self._stem(word) for word in folded_words(QUALIFIER.sub("", title) or title)]
-        beside = [self._stem(word) for word in folded_words(qualifier[1])] if qualifier else []
-        stems = frozenset((*name, *beside))
+        in_brackets = [self._stem(word) for word in folded_words(qualifier[1])] if qualifier else []
+        stems = frozenset((*name, *in_brackets))
         asked = sum(weight for stem, weight in self.rarity.items() if stem in stems)
-        telling = [stem for stem in dict.fromkeys(name) if stem not in silent or stem in self.rarity]
-        said = sum(self.rarity.get(stem, UNASKED) for stem in telling)
-        said += sum(self.rarity.get(stem, 0.0) for stem in dict.fromkeys(beside) if stem not in name)
-        stands = bool(name) and f" {' '.join(name)} " in self.query_stems
+        content = [stem for stem in dict.fromkeys(name) if stem not in stop_words or stem in self.rarity]
+        weight = sum(self.rarity.get(stem, UNASKED) for stem in content)
+        weight += sum(self.rarity.get(stem, 0.0) for stem in dict.fromkeys(in_brackets) if stem not in name)
+        is_in_query = bool(name) and f" {' '.join(name)} " in self.query_stems
         share = asked / self.total
-        named = share if stands else 0.0
-        said = asked / said * share**0.5 if said else 0.0
-        return TitleMatch(share, said, named, self._whole(title, stems, share), stems, title)
+        title_share = asked / weight * share**0.5 if weight else 0.0
+        exactness = self._exactness(title, stems, share)
+        return TitleMatch(share, title_share, share if is_in_query else 0.0, exactness, stems, title)
 
-    def _whole(self, title: str, stems: frozenset[str], share: float) -> float:
-        """1 if the title is the query, half of it if in another form; a hint would have to decide against it."""
+    def _exactness(self, title: str, stems: frozenset[str], share: float) -> float:
+        """1 if the title is the query, 0.5 if it is in another form; 0 if the user's hint must decide."""
         if self.query.focus:
             return 0.0
         if folded_words(title) in (folded_words(self.query.unframed), folded_words(self.query.core)):
             return 1.0
-        silent = language_words(self.query.language).stop_words
-        return 0.5 if share > NEARLY_ALL and all(s in self.rarity for s in stems if s not in silent) else 0.0
+        stop_words = language_words(self.query.language).stop_words
+        return 0.5 if share > NEARLY_ALL and all(s in self.rarity for s in stems if s not in stop_words) else 0.0
 
     def _stem(self, word: str) -> str:
-        """The stem of a title's word; a Roman number where the query has the same in figures counts as that."""
+        """The stem of a title's word; for a Roman number, the query's number if it is the same."""
         return self.figures.get(word) or stemmer(self.query.language)(word)
 
     def quick(self, candidate: SearchCandidate, title: TitleMatch, *, primary: bool = False) -> Score:
@@ -302,7 +300,7 @@ class QueryScorer:
         return score.plus("boxes and categories", worth["boxes"] * text.boxes)
 
     def focused(self, score: Score, in_title: float, in_text: float) -> Score:
-        """The score with what the user's hint says, as shares of the hint's words."""
+        """The score with the shares of the hint's words in the title and the text."""
         worth = point_table()["focus"]
         return score.plus("focus in title", worth["title"] * in_title).plus("focus", worth["text"] * in_text)
 

@@ -1,11 +1,10 @@
-"""Which pages of a book may answer a query: several cheap sources, none of which reads a page.
+"""Candidates for a query in one book, from several cheap sources; no page is read.
 
-1. Titles that stand in the query, word for word or in another number, joined or split.
+1. Titles that occur in the query, word for word, in singular or plural, joined or split.
 2. Titles that share rare words with it.
 3. The book's own suggestions.
-4. Full text: each rare word alone and rare words together, as the book's index
-   wants every word it is given. A page counts by the rarity of the words that led
-   to it and by its place in their lists.
+4. Full text: each rare word alone, and rare words together, since the book's index finds only pages with every
+   word it is given. A page counts by the rarity of the words and by its place in their lists.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ PAIRED_WORDS = 8
 SUBSET_DECAY = 60
 FIRST = 2
 LONGER = 3
-"""The first companies, which are most of the query, are followed further down their lists."""
+"""The lists of the first groups, which have most of the query, are read this many times as far."""
 
 ENOUGH = 60
 FROM_TEXT = 60
-"""Pages of the full text whose titles are looked at."""
+"""How many pages found by full text become candidates."""
 
 LISTED_SHARE = 3.5
-"""What a place in a word's list counts beside words held together."""
+"""The weight of a place in the list of a single word, against that of words together."""
 
 BY_TITLE_WORDS = 16
 SUGGESTED = 10
@@ -41,21 +40,21 @@ SUGGESTED_RARE = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
-    """A page that may be meant, and what speaks for it before it is read."""
+    """A page that may be wanted, and the evidence for it before it is read."""
 
     path: str
     title: str
     aliases: frozenset[str] = frozenset()
-    """Other names that led here."""
+    """Other names by which it was found."""
     listed: float = 0.0
-    """Rarity of its words in the query, by its place in their lists."""
+    """The rarity of its words of the query, weighted by its place in their lists."""
     shared: float = 0.0
-    """Rarity of the words it is known to hold all together."""
+    """The rarity of the words that were found together on it."""
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the sources say, path by path."""
+    """What the sources found, by path."""
 
     titles: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, set[str]] = field(default_factory=dict)
@@ -69,7 +68,7 @@ class _Gathered:
             self.titles[path] = name
 
     def paths(self) -> set[str]:
-        """All that titles led to, and the best of full text."""
+        """All pages found by title, and the best found by full text."""
         text = self.listed.keys() | self.shared.keys()
         worth = {path: LISTED_SHARE * self.listed.get(path, 0.0) + self.shared.get(path, 0.0) for path in text}
         best = sorted(worth, key=lambda path: (-worth[path], path))[:FROM_TEXT]
@@ -77,7 +76,7 @@ class _Gathered:
 
 
 def recall(book: OpenBook, query: Query) -> list[SearchCandidate]:
-    """The candidates of a query, by their paths; the start page, which names everything, only by its own title."""
+    """The candidates for a query, by their paths; the main page, which mentions everything, only by its own title."""
     found = _Gathered()
     _named(book, query, found)
     _abbreviated(book, query, found)
@@ -101,21 +100,21 @@ def recall(book: OpenBook, query: Query) -> list[SearchCandidate]:
 
 
 def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
-    """Titles that stand in the query."""
-    phrases = list(filter(None, dict.fromkeys([fold(query.text), fold(query.core), *query.phrases()])))
+    """Titles that occur in the query."""
+    phrases = filter(None, dict.fromkeys([fold(query.text), fold(query.core), *query.phrases()]))
+    forms = [form for phrase in phrases for form in _word_forms(phrase)]
     if isinstance(book.titles, PeerTitles):
-        book.titles.prefetch(spelling for phrase in phrases for spelling in _numbers(phrase))
-    for phrase in phrases:
+        book.titles.prefetch(forms)
+    for form in forms:
         if book.titles is not None:
-            for spelling in _numbers(phrase):
-                for row in book.titles.joined(spelling):
-                    found.by_title(row.path, row.title, alias=row.alias)
-        elif not book.is_served:  # where each would be a request, suggestions serve instead
-            _by_spelling(book, phrase, found)
+            for row in book.titles.joined(form):
+                found.by_title(row.path, row.title, alias=row.alias)
+        elif not book.is_served:  # on a server each would be a request; suggestions must do
+            _by_spelling(book, form, found)
 
 
 def _abbreviated(book: OpenBook, query: Query, found: _Gathered) -> None:
-    """Titles that an abbreviation in the query stands for: 'WW2', 'NYC'."""
+    """Titles that an abbreviation in the query is short for: 'WW2', 'NYC'."""
     known = language_words(query.language)
     for word in words_in(query.core):
         if word.lower() in known.stop_words and not word.isupper():
@@ -134,35 +133,22 @@ def _titled(book: OpenBook, title: str) -> str | None:
 
 
 def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
-    """Without a title index: the spellings that titles usually have."""
-    for spelling in _numbers(phrase):
-        for title in dict.fromkeys(
-            (spelling[:1].upper() + spelling[1:], spelling.title(), spelling, _with_regnal_number(spelling))
-        ):
-            path = book.archive.by_title(title) or book.archive.resolve(title.replace(" ", "_"))
-            if path:
-                found.by_title(path, title, alias=True)
+    """Without a title index: try the capitals that titles usually have."""
+    head, _, last = phrase.rpartition(" ")
+    regnal = f"{head.title()} {last.upper()}".strip()  # 'Louis XIV'
+    for title in dict.fromkeys((phrase[:1].upper() + phrase[1:], phrase.title(), phrase, regnal)):
+        path = book.archive.by_title(title) or book.archive.resolve(title.replace(" ", "_"))
+        if path:
+            found.by_title(path, title, alias=True)
 
 
-def _with_regnal_number(spelling: str) -> str:
-    """'louis xiv' as titles have it."""
-    head, _, last = spelling.rpartition(" ")
-    return f"{head.title()} {last.upper()}".strip()
-
-
-def _numbers(phrase: str) -> list[str]:
-    """The phrase, and the same with its last word in another number or spelling, or a figure in Roman letters."""
+def _word_forms(phrase: str) -> list[str]:
+    """The phrase, and forms of it with its last word in singular or plural, another spelling, or as a Roman number."""
     head, _, last = phrase.rpartition(" ")
     forms = {last, *roots(last), *spellings(last), ROMAN.get(last, last)}
     if not last.endswith("s"):
         forms.add(f"{last}s")
     return [f"{head} {form}".strip() for form in sorted(forms, key=lambda form: (form != last, form))]
-
-
-def _spelt(phrase: str) -> list[str]:
-    """The phrase with its last word in other spellings."""
-    head, _, last = phrase.rpartition(" ")
-    return [f"{head} {form}".strip() for form in spellings(last)]
 
 
 def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
@@ -174,10 +160,11 @@ def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
-    """The book's own suggestions, for what may be the beginning of a title."""
+    """The book's own suggestions, for what may be the start of a title."""
     texts = [query.core] if len(query.terms) <= SUGGESTED_WORDS else []
-    if texts and not book.is_served:  # where each would be a request
-        texts += _spelt(query.core)
+    if texts and not book.is_served:  # on a server each would be a request
+        head, _, last = query.core.rpartition(" ")
+        texts += [f"{head} {form}".strip() for form in spellings(last)]
     if book.titles is None:
         texts += [term.word for term in _rarest(book, query.terms)[:SUGGESTED_RARE]]
     for text in dict.fromkeys(texts):
@@ -188,7 +175,7 @@ def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _rarest(book: OpenBook, terms: Iterable[Term]) -> list[Term]:
-    """Words the book has, the rarest first."""
+    """The words that the book has, the rarest first."""
     known = [term for term in terms if book.frequency(term.word)]
     return sorted(known, key=lambda term: (-book.rarity(term.word), term.place))
 
@@ -201,24 +188,25 @@ def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
-    """Two and more of the words, the rarest company first; none that holds a company no page has."""
+    """Groups of two and more words, the rarest first; once no page has a group, larger groups with it are skipped."""
     words = {term.word: book.rarity(term.word) for term in _rarest(book, query.terms)[:PAIRED_WORDS]}
-    nowhere: list[set[str]] = []
+    on_no_page: list[set[str]] = []
     tried = 0
-    for some, worth in _word_groups(words):
+    for group, rarity in _word_groups(words):
         if tried >= book.effort.word_groups or len(found.shared) >= ENOUGH:
             break
-        if any(empty <= set(some) for empty in nowhere):
+        if any(empty <= set(group) for empty in on_no_page):
             continue
-        pages = book.pages_with(" ".join(some), book.effort.group_pages * (LONGER if tried < FIRST else 1))
+        pages = book.pages_with(" ".join(group), book.effort.group_pages * (LONGER if tried < FIRST else 1))
         tried += 1
         if not pages:
-            nowhere.append(set(some))
+            on_no_page.append(set(group))
         for place, path in enumerate(pages):
-            found.shared[path] = max(found.shared.get(path, 0.0), worth / (1 + place / SUBSET_DECAY))
+            found.shared[path] = max(found.shared.get(path, 0.0), rarity / (1 + place / SUBSET_DECAY))
 
 
 def _word_groups(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:
-    """All companies of two and more words, with what they are worth together."""
-    some = [company for size in range(2, len(words) + 1) for company in combinations(words, size)]
-    return sorted(((c, sum(words[word] for word in c)) for c in some), key=lambda row: (-row[1], row[0]))
+    """All groups of two and more words with their total rarity, the rarest first."""
+    groups = [group for size in range(2, len(words) + 1) for group in combinations(words, size)]
+    rows = [(group, sum(words[word] for word in group)) for group in groups]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))

@@ -1,9 +1,8 @@
-"""Building the title index of a book: rows are gathered in batches, then sorted into the file in one go.
+"""Builds the title index of a book: rows are gathered in batches, then sorted into the index in one go.
 
-Gathered rows lie in a file of their own beside the index, each batch with the
-number it ends at. A build that is killed goes on there, one that is asked for
-more titles than the last as well. The index itself is made anew from them and
-moved to its place when it is done, so it is never seen half-made.
+Gathered rows are in a file of their own next to the index, with the number of the last one. A build that was killed,
+or had a lower limit, continues from there. The index itself is built from them under another name and renamed when
+it is complete, so it is never seen half-built.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -21,6 +20,7 @@ from typing import Literal
 from kiwiresearch.errors import BadSettings, BadUsage, IndexStale, KiwiError
 from kiwiresearch.search.titles import VERSION, IndexStamp, open_titles, read_stamp
 from kiwiresearch.system import FileLock
+from kiwiresearch.text.display import encodable
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import Archive, Book, TitleEntry
 from kiwiresearch.zim.policy import without_policy
@@ -44,7 +44,7 @@ STEPS = (
     "INSERT INTO titles SELECT id, title, path, alias FROM place CROSS JOIN gathered USING (number) ORDER BY id",
     "CREATE TABLE names (key TEXT, id INTEGER, PRIMARY KEY (key, id)) WITHOUT ROWID",
     "INSERT INTO names SELECT replace(folded, ' ', ''), id FROM place CROSS JOIN gathered USING (number) ORDER BY 1, 2",
-    # Folded text has no separators but spaces, and every other character counts: that is what 'ascii' does.
+    # In folded text only spaces separate words, and every other character counts: that is what 'ascii' does.
     "CREATE VIRTUAL TABLE held USING fts5"
     "(folded, content='', detail=none, columnsize=0, tokenize=\"ascii tokenchars '+#'\")",
     "INSERT INTO held (held, rank) VALUES ('hashsize', 33554432)",
@@ -60,7 +60,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class IndexBuild:
-    """What there is after a build: made now, kept as it was, or in the hands of another process."""
+    """The result of a build: built now, kept as it was, or busy in another process."""
 
     file: Path
     rows: int
@@ -69,28 +69,28 @@ class IndexBuild:
 
 
 def titles_file(folder: Path, book: Book) -> Path:
-    """Where the title index of a book is kept: one file a book, named by its UUID."""
+    """The file of a book's title index, named by its UUID."""
     return folder / f"titles-{book.id}.sqlite"
 
 
 def build_titles(
     archive: Archive, file: Path, *, limit: int | None = None, progress: ReportProgress | None = None
 ) -> IndexBuild:
-    """Make the title index of a book, or go on with one; with a limit, of its first titles only.
+    """Build the title index of a book, or continue a build; with a limit, only for its first titles.
 
-    `progress` is told how much is done of how much. While another process
-    builds the same index, nothing is done and 'busy' is the state.
+    `progress` is called with how much is done, and of how much. If another process is building the same index,
+    nothing is done and the state is 'busy'.
     """
     if limit is not None and limit < 1:
         raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
-    archive = without_policy(archive)  # one index serves, whatever a policy hides of it
+    archive = without_policy(archive)  # one index for all; what a policy hides is filtered on reading
     with _clear_errors(file, archive.book):
         lock = FileLock(_beside(file, "lock"))
         if not lock.acquire():
             return IndexBuild(file, 0, complete=False, state="busy")
         try:
-            kept = _kept(file, archive.book, limit)
-            return kept or _built(archive, file, limit, progress or (lambda _done, _of: None))
+            existing = _existing(file, archive.book, limit)
+            return existing or _built(archive, file, limit, progress or (lambda _done, _of: None))
         finally:
             lock.release()
 
@@ -103,7 +103,7 @@ def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProg
     except sqlite3.DatabaseError as problem:
         if _code(problem) not in DAMAGE:
             raise
-        gathered.unlink(missing_ok=True)  # what was gathered cannot be read: begin again, once
+        gathered.unlink(missing_ok=True)  # the gathered rows are damaged: start over, once
         stamp = _gather(archive, gathered, limit, progress)
         _finish(gathered, file, stamp, progress)
     if stamp.complete:
@@ -114,8 +114,8 @@ def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProg
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def _kept(file: Path, book: Book, limit: int | None) -> IndexBuild | None:
-    """The index that is there, if it has what is asked for."""
+def _existing(file: Path, book: Book, limit: int | None) -> IndexBuild | None:
+    """The existing index, if it has enough titles."""
     try:
         index = open_titles(file, book)
     except IndexStale:
@@ -132,7 +132,8 @@ def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Repor
     book = archive.book
     connection = _gathering(gathered, book)
     with contextlib.closing(connection):
-        stamp, start = read_stamp(connection), _next(connection)
+        stamp = read_stamp(connection)
+        start = int(connection.execute("SELECT value FROM stamp WHERE name = 'next'").fetchone()[0])
         rows, entries = stamp.rows, archive.titles(start)
         while not stamp.complete and (limit is None or rows < limit):
             batch = list(islice(entries, BATCH if limit is None else min(BATCH, limit - rows)))
@@ -144,12 +145,12 @@ def _gather(archive: Archive, gathered: Path, limit: int | None, progress: Repor
                 connection.execute("BEGIN")
                 connection.executemany("INSERT INTO gathered VALUES (?, ?, ?, ?, ?)", ready)
                 _write_stamp(connection, stamp, start)
-            _tell(progress, start / max(book.entries, 1) if limit is None else rows / limit, 0, book)
+            _report(progress, start / max(book.entries, 1) if limit is None else rows / limit, 0, book)
     return stamp
 
 
 def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
-    """The file of gathered rows, begun anew if it is of another book, another version, or unreadable."""
+    """The file of gathered rows; a new one if it is of another book or version, or damaged."""
     if gathered.exists():
         connection = sqlite3.connect(gathered, isolation_level=None)
         try:
@@ -168,37 +169,29 @@ def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
 
 
 def _row(entry: TitleEntry, head: str) -> GatheredRow | None:
-    """A row as it is kept: a path that is its title spelled with underscores need not be."""
-    title = entry.title if entry.title.isascii() else entry.title.encode("utf-8", "replace").decode()
+    """A row of the index, without a path that can be made from the title; None if it cannot be stored."""
+    title = encodable(entry.title)
     folded = fold(title)
     path = None if entry.path == head + title.replace(" ", "_") else entry.path
-    if not folded or (path and not _writable(path)):
+    if not folded or (path and encodable(path) != path):
         return None
     return entry.number, folded, title, path, entry.alias
 
 
-def _writable(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _finish(gathered: Path, file: Path, stamp: IndexStamp, progress: ReportProgress) -> None:
-    """Make the index from all gathered rows, beside its place, and move it there."""
+    """Build the index from all gathered rows under another name, and rename it."""
     new = _beside(file, "new")
     new.unlink(missing_ok=True)
     try:
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
-            # Nobody reads the file before it is done, and one that is not done is thrown away.
+            # Safe without a journal: nothing reads the file before it is complete, and a partial one is deleted.
             connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-{CACHE_KIB}")
             connection.execute("ATTACH ? AS gathering", (str(gathered),))
             connection.set_progress_handler(lambda: 0, 1_000_000)  # lets Python see Ctrl-C
             connection.execute("BEGIN")
             for done, step in enumerate(STEPS, 1):
                 connection.execute(step)
-                _tell(progress, 1, done / len(STEPS), stamp)
+                _report(progress, 1, done / len(STEPS), stamp)
             _write_stamp(connection, stamp, 0)
             connection.execute("COMMIT")
         with new.open("rb+") as stream:
@@ -209,29 +202,17 @@ def _finish(gathered: Path, file: Path, stamp: IndexStamp, progress: ReportProgr
 
 
 def _write_stamp(connection: sqlite3.Connection, stamp: IndexStamp, start: int) -> None:
-    values = {
-        "version": stamp.version,
-        "book": stamp.book,
-        "entries": stamp.entries,
-        "rows": stamp.rows,
-        "complete": int(stamp.complete),
-        "head": stamp.head,
-        "next": start,
-    }
+    values = asdict(stamp) | {"next": start}
     connection.executemany("INSERT OR REPLACE INTO stamp VALUES (?, ?)", values.items())
 
 
-def _next(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT value FROM stamp WHERE name = 'next'").fetchone()[0])
-
-
-def _tell(progress: ReportProgress, gathered: float, sorted_in: float, book: Book | IndexStamp) -> None:
-    """Gathering and sorting take about as long as each other."""
+def _report(progress: ReportProgress, gathered: float, sorted_in: float, book: Book | IndexStamp) -> None:
+    """Report progress; gathering and sorting take about the same time."""
     progress(int(book.entries * (gathered + sorted_in)), 2 * book.entries)
 
 
 def _code(problem: Exception) -> int:
-    """SQLite's own number for what went wrong, without its finer distinctions."""
+    """SQLite's primary error code."""
     return getattr(problem, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -255,13 +236,13 @@ def _clear_errors(file: Path, book: Book) -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> None:
-    """What the process in the background does: `python -m kiwiresearch.search.title_build FILE FOLDER`."""
+    """Build in a background process: `python -m kiwiresearch.search.title_build FILE FOLDER`."""
     from kiwiresearch.zim.libzim import LibzimArchive
 
     source, folder = arguments
     with contextlib.suppress(AttributeError, OSError):
         os.nice(10)
-    with contextlib.suppress(KiwiError):  # nobody listens; the next search tries again
+    with contextlib.suppress(KiwiError):  # there is nobody to tell; the next search tries again
         archive = LibzimArchive(Path(source))
         build_titles(archive, titles_file(Path(folder), archive.book))
 

@@ -1,4 +1,4 @@
-"""The title index of a book: exact, joined, by beginning, by words, mistyped."""
+"""The title index of a book: titles by name, by prefix and by words, and corrections of mistyped words."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kiwiresearch.text.words import fold, split_folded, without_spaces
 from kiwiresearch.zim.archive import Book
 
 VERSION = "1"
-"""Of the tables and of the folding: an index of another version is built again."""
+"""Of the tables and of the folding; an index of another version is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStamp:
-    """What an index says of itself: which book it was made from, and how far."""
+    """Which book an index was built from, and how much of it."""
 
     version: str
     book: str
@@ -31,7 +31,7 @@ class IndexStamp:
     rows: int
     complete: bool
     head: str
-    """What stands before a title in its path, in most paths of the book."""
+    """The prefix of most paths of the book, before the title."""
 
     def fits(self, book: Book) -> bool:
         return (self.version, self.book, self.entries) == (VERSION, book.id, book.entries)
@@ -57,14 +57,14 @@ def rebuild_hint(book: Book) -> str:
     return f"Build it again with 'kiwiresearch books index {book.name}'."
 
 
-ONE_SLIP_FROM = 4
-TWO_SLIPS_FROM = 6
-LONGEST = 32
+MIN_FOR_ONE_SLIP = 4
+MIN_FOR_TWO_SLIPS = 6
+MAX_LETTERS = 32
 PIECE = 3
-"""How many letters at one end must be right where there are two slips; the index is made of such pieces."""
+"""How many letters at one end must be right if there are two slips; words are indexed by these."""
 
 PER_SIZE = 600
-"""So many words of one beginning and length are looked at, the commonest."""
+"""How many words with the same start and length are compared, the commonest."""
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -77,7 +77,7 @@ RunQuery = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A word that titles have, how many slips away it is, and in how many titles it stands."""
+    """A word of titles, how many slips away it is, and how many titles have it."""
 
     word: str
     distance: int
@@ -85,11 +85,11 @@ class Correction:
 
 
 def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
-    """What a folded word may have been meant to be: fewest slips first, then the commonest."""
-    if not ONE_SLIP_FROM <= len(word) <= LONGEST or not word.isalpha():
+    """The words that a mistyped, folded word may stand for: fewest slips first, then the commonest."""
+    if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
     found = _one_slip(ask, word)
-    if len(found) < limit and len(word) >= TWO_SLIPS_FROM:
+    if len(found) < limit and len(word) >= MIN_FOR_TWO_SLIPS:
         found |= {other: hit for other, hit in _two_slips(ask, word).items() if other not in found}
     found.pop(word, None)
     ranked = sorted(found.values(), key=lambda hit: (hit.distance, -hit.count, hit.word))
@@ -97,14 +97,14 @@ def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
 
 
 def slips(word: str) -> Iterator[str]:
-    """Every spelling one slip away: a letter left out, too many, wrong or in the wrong place."""
+    """Every spelling that is one slip away: a letter missing, added, wrong or misplaced."""
     letters = next((alphabet for alphabet in ALPHABETS if set(word) <= set(alphabet)), "")
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]
         if tail:
             yield head + tail[1:]
             rest = head + tail[1:]
-            for place in range(len(word)):  # 'Ghandi': the letter at home elsewhere
+            for place in range(len(word)):  # 'Ghandi': the letter belongs elsewhere
                 yield rest[:place] + tail[0] + rest[place:]
         for letter in letters:
             yield head + letter + tail
@@ -132,7 +132,7 @@ def _two_slips(ask: RunQuery, word: str) -> dict[str, Correction]:
 
 
 SAME_KEY = 256
-"""So many titles of one spelling are read, or of one beginning."""
+"""How many titles with the same spelling, or the same prefix, are read."""
 
 MAX_WORDS = 24
 PAIRED_WORDS = 5
@@ -142,14 +142,14 @@ ALL_ROWS = 200
 """Words that together have no more titles than this are looked up with all of them."""
 
 FEW_ROWS = 40
-"""Of commoner words and of pairs, the shortest titles are taken."""
+"""For commoner words and for pairs, only this many of the shortest titles are taken."""
 
-WALK_US = 20_000.0
-"""What looking for words that stand together may cost in all; the commonest are left out if it would be more."""
+MAX_COST_US = 20_000.0
+"""The time for a search of words together; if it would take longer, the commonest words are left out."""
 
 SEEK_US = 3.0
 STEP_US = 0.04
-"""What seeking a title in the list of a word costs, and going on to the next in it, in microseconds."""
+"""The time to find a title in the list of a word, and to step to the next one, in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class TitleRow:
 
 
 class TitleLookup(Protocol):
-    """The titles of a book that can be looked up: in a file here, or on the host that has it."""
+    """A title index, in a file here or on another host."""
 
     @property
     def rows(self) -> int: ...
@@ -179,7 +179,7 @@ class TitleLookup(Protocol):
 
 
 class TitleIndex:
-    """The titles of a book; it may be used by several threads."""
+    """The title index of a book; several threads may use it."""
 
     def __init__(self, connection: sqlite3.Connection, stamp: IndexStamp, book: Book) -> None:
         self._connection = connection
@@ -189,7 +189,7 @@ class TitleIndex:
         self._hides: Callable[[str, str], bool] = lambda _title, _path: False
 
     def set_filter(self, hides: Callable[[str, str], bool]) -> None:
-        """Offer no row whose title and path are hidden: the file has all, and who opens it may not see all."""
+        """Leave out rows whose title and path are hidden; the file has them all."""
         self._hides = hides
 
     @property
@@ -198,23 +198,23 @@ class TitleIndex:
 
     @property
     def complete(self) -> bool:
-        """Whether all titles of the book are in it, and not the first ones only."""
+        """Whether it has all titles of the book, not just the first ones."""
         return self._stamp.complete
 
     def exact(self, title: str) -> tuple[TitleRow, ...]:
-        """Pages with this title, but for case, accents and punctuation."""
+        """Pages with this title, ignoring case, accents and punctuation."""
         wanted = fold(title)
         return tuple(row for row in self.joined(title) if fold(row.title) == wanted)
 
     def joined(self, title: str) -> tuple[TitleRow, ...]:
-        """Pages with this title, wherever its spaces are: 'open ai' finds 'OpenAI', and the reverse."""
+        """Pages with this title, ignoring spaces too: 'open ai' finds 'OpenAI', and the reverse."""
         wanted = fold(title)
         sql = f"SELECT {COLUMNS} FROM names JOIN titles USING (id) WHERE key = ? ORDER BY id LIMIT ?"  # noqa: S608
         rows = [self._row(found) for found in self._ask(sql, (without_spaces(wanted), SAME_KEY))]
         return self._once(sorted(rows, key=lambda row: (fold(row.title) != wanted, row.alias, row.path)))
 
     def prefix(self, text: str, limit: int) -> tuple[TitleRow, ...]:
-        """Pages whose titles begin so: the shortest of the first in the alphabet."""
+        """Pages whose titles start like this: of the first in the alphabet, the shortest."""
         wanted = fold(text)
         key = without_spaces(wanted)
         if not key or limit < 1:
@@ -228,10 +228,9 @@ class TitleIndex:
         return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))[:limit]
 
     def by_words(self, wanted: Mapping[str, float] | Sequence[str], limit: int) -> tuple[TitleRow, ...]:
-        """Pages whose titles hold some of the words, rare words counting most.
+        """Pages whose titles have some of the words; rare words count most.
 
-        Best is a title that holds all the words and no others; the weights of
-        the words, where given, are multiplied with their rarity.
+        The best is a title with all the words and no others. Weights, if given, are multiplied by the rarity.
         """
         asked = _split(wanted)
         counts = self._counts(asked)
@@ -244,11 +243,11 @@ class TitleIndex:
         return self._ranked(rows, weights, total)[:limit]
 
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
-        """Words of titles that a mistyped word may stand for, itself not among them."""
+        """Other words of titles that a mistyped word may stand for."""
         return corrections(self._ask, fold(word), limit)
 
     def frequency(self, word: str) -> int:
-        """How many titles hold the word."""
+        """How many titles have the word."""
         folded = fold(word)
         return self._counts([folded]).get(folded, 0)
 
@@ -257,7 +256,7 @@ class TitleIndex:
             self._connection.close()
 
     def _candidates(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
-        """Numbers of titles worth a look: of words together, of any rare word, and the shortest of the rest."""
+        """The ids of candidates: titles with several words, with any rare word, and the shortest of the rest."""
         found = self._together(heaviest, counts)
         rare: list[str] = []
         for word in heaviest:
@@ -270,18 +269,18 @@ class TitleIndex:
         return found
 
     def _together(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
-        """Titles that hold as many of the words, or two of them, as can be looked for in the time there is."""
-        most = tuple(heaviest)
-        while len(most) > 1 and _cost(most, counts) > WALK_US:
-            most = most[:-1]
-        if len(most) < 2:
+        """Titles with as many of the words, or pairs of them, as can be searched in the time allowed."""
+        words = tuple(heaviest)
+        while len(words) > 1 and _cost(words, counts) > MAX_COST_US:
+            words = words[:-1]
+        if len(words) < 2:
             return set()
-        left = WALK_US - _cost(most, counts)
-        found = set(self._match(most, " AND "))
+        left = MAX_COST_US - _cost(words, counts)
+        found = set(self._match(words, " AND "))
         if len(heaviest) > 2 and len(found) < FEW_ROWS:
             for pair in combinations(heaviest[:PAIRED_WORDS], 2):
                 cost = _cost(pair, counts)
-                if pair != most and cost <= left:
+                if pair != words and cost <= left:
                     left -= cost
                     found.update(self._match(pair, " AND "))
         return found
@@ -305,7 +304,7 @@ class TitleIndex:
         return self._once(row for *_, row in sorted(ranked, key=lambda rank: rank[:-1]))
 
     def _once(self, rows: Iterable[TitleRow]) -> tuple[TitleRow, ...]:
-        """Each page once, under the first of its titles, without those that are hidden."""
+        """The rows without hidden pages, and each page only under its first title."""
         found: dict[str, TitleRow] = {}
         for row in rows:
             if not self._hides(row.title, row.path):
@@ -348,7 +347,7 @@ LAST = "\U0010ffff"
 
 
 def open_titles(file: Path, book: Book) -> TitleIndex | None:
-    """The title index of a book, None if there is no such file, IndexStale if it was made from another."""
+    """The title index of a book; None if there is no file, IndexStale if it is of another book or damaged."""
     if not file.is_file():
         return None
     try:
@@ -375,13 +374,13 @@ def open_titles(file: Path, book: Book) -> TitleIndex | None:
 
 
 def _cost(together: Sequence[str], counts: Mapping[str, int]) -> float:
-    """For each title of the rarest word the others are sought, unless going through all lists is less."""
+    """The time to find each title of the rarest word in the other lists, or to step through all lists if faster."""
     sizes = [counts[word] for word in together]
     return min(min(sizes) * (len(sizes) - 1) * SEEK_US, sum(sizes) * STEP_US)
 
 
 def _split(wanted: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
-    """Folded words with their weights; one that folds to several shares its weight among them."""
+    """The folded words with their weights; one that folds to several words shares its weight among them."""
     given = wanted.items() if isinstance(wanted, Mapping) else ((word, 1.0) for word in wanted)
     found: dict[str, float] = {}
     for text, weight in given:
