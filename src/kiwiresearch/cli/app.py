@@ -231,7 +231,7 @@ def doctor(json: JsonOption = False) -> None:
     except BadSettings as problem:  # what keeps every other command from running is what a doctor is for
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
     if json:
-        output.document({"findings": [finding.record() for finding in findings]})
+        output.document({"findings": findings})
     else:
         output.findings(findings)
     if any(finding.state == "broken" for finding in findings):
