@@ -16,7 +16,7 @@ from tests.atlas.atlas_book import write_elm_shards
 
 from kiwiresearch.atlas.atlas import MAX_CACHE_FOLDERS, Atlas, open_atlas
 from kiwiresearch.atlas.contradictions import CONTRADICTIONS, ContradictionFilter, contradictions
-from kiwiresearch.atlas.database import LONGEST, ResultWindow, open_database
+from kiwiresearch.atlas.database import MAX_VALUE_CHARS, ResultWindow, open_database
 from kiwiresearch.atlas.graph import GRAPH
 from kiwiresearch.atlas.queries import TimelineFilter as TimeWish
 from kiwiresearch.atlas.queries import overview, ranked_pages, timeline
@@ -105,7 +105,7 @@ def test_hostile_words_are_only_words(elm_shards: Path, tmp_path: Path) -> None:
     rewritten(folder, "claims", "claim", "x" * 1_000_000)
     atlas = open_atlas(folder, tmp_path / "kept")
     assert ranked_pages(atlas, "linked", HOSTILE, ResultWindow()).total == 13
-    assert all(len(row["claim"]) == LONGEST for row in timeline(atlas, TimeWish(), ResultWindow()).rows)
+    assert all(len(row["claim"]) == MAX_VALUE_CHARS for row in timeline(atlas, TimeWish(), ResultWindow()).rows)
     assert contradictions(atlas, ContradictionFilter(words=HOSTILE), ResultWindow()).total == 0
 
 

@@ -134,10 +134,10 @@ def test_a_host_is_asked_again_when_it_answers(host: Host, broken: BrokenHost) -
     assert "missing" not in before
     broken.fault = "hangs up"
     assert "missing" in _told(host, "/api/search", q="milky way")
-    host.presence._neighbours.retry_failed()
+    host.presence._hosts.retry_failed()
     assert "missing" in _told(host, "/api/search", q="milky way")
     broken.fault = ""
-    host.presence._neighbours.retry_failed()
+    host.presence._hosts.retry_failed()
     assert _told(host, "/api/search", q="galaxy") == before
 
 
@@ -360,7 +360,7 @@ def test_a_book_that_is_not_allowed_is_not_missing(
     with a_host(tmp_path, host.desk.settings.store, "strict", sample_zim, **policy) as strict:
         broken.fault = fault
         if fault:
-            neighbours_of_it = strict.presence._neighbours
+            neighbours_of_it = strict.presence._hosts
             neighbours_of_it.suspend(next(one for one in neighbours_of_it.all() if one.name == "broken"), "It refuses.")
         assert "missing" not in _told(strict, "/api/search", q="galaxy")
         assert not strict.room.shelf.currently_missing()
@@ -450,7 +450,7 @@ def test_a_killed_process_is_noticed(host: Host, broken: BrokenHost, second_zim:
         victim.communicate()
     found = _told(host, "/api/search", q="galaxy")
     assert [one["host"] for one in found["missing"]] == ["victim"]
-    assert not {one.name: one for one in host_statuses(host.desk)}["victim"].is_up
+    assert not {one.name: one for one in host_statuses(host.desk)}["victim"].up
     with a_host(tmp_path, host.desk.settings.store, "victim", second_zim) as again:
         host.meets(again)
         assert "missing" not in _told(host, "/api/search", q="galaxy")

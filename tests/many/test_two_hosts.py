@@ -203,9 +203,9 @@ def test_hosts_are_listed_with_their_books(hosts: Hosts) -> None:
         "first": ("kiwiresearch sample book",),
         "second": ("Second book",),
     }
-    assert all(one.is_up and not one.why for one in seen.values())
-    assert seen["first"].is_ours
-    assert not seen["second"].is_ours
+    assert all(one.up and not one.why for one in seen.values())
+    assert seen["first"].ours
+    assert not seen["second"].ours
 
 
 def test_two_hosts_of_one_name_are_refused(hosts: Hosts, tmp_path: Path, sample_zim: Path) -> None:

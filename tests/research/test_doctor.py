@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kiwiresearch.codec import plain
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.inventory import MAX_SHOWN, Diagnosis, diagnose, usual_folders
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
@@ -218,7 +219,7 @@ def test_a_running_server_is_found(
 def test_no_server_is_no_fault(desk: Workspace, user: Path, dead: str) -> None:
     """Nothing listening where a server could be is nothing to mend."""
     (found,) = _about("servers", diagnose(desk, {"HOME": str(user)}, servers=(dead,)))
-    assert found.record() == {
+    assert plain(found) == {
         "subject": "servers",
         "state": "fine",
         "message": "No kiwix-serve on this machine's usual ports.",

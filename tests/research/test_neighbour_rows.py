@@ -91,7 +91,7 @@ def test_who_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Pat
             assert [host.is_up for host in met.all()] == [is_up]
         assert lame.asked == 2
         lame.is_well = True
-        met._rests.clear()  # its time is over
+        met._suspended.clear()  # its time is over
         assert met.ask(book, [call]) == [CallReply("Sun")]
         assert met._failed == {}
         met.close()

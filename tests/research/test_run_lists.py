@@ -88,7 +88,7 @@ def test_what_is_remembered_is_bounded() -> None:
         asked.append(name)
         return name.upper()
 
-    remembered: FileCache[str] = FileCache(most=2)
+    remembered: FileCache[str] = FileCache(max_size=2)
     there = dict.fromkeys("abc", (1, 1, 1))
     for expected in (["a", "b", "c"], ["c"]):
         asked.clear()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kiwiresearch.ask.answer import Event
 from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.workspace.asker import DEFAULT_WISH, Asker
+from kiwiresearch.workspace.asker import DEFAULT_OPTIONS, Asker
 
 
 class ToldAsker(Asker):
@@ -30,8 +30,8 @@ class ToldAsker(Asker):
         self._lines, self._endless, self._hold, self._after = lines, endless, hold, after
         self._held = threading.Barrier(max(hold, 1), action=self.all_held.set)
 
-    def events(self, question: str, wish: AskOptions = DEFAULT_WISH) -> Iterator[Event]:
-        self.asked.append((question, wish))
+    def events(self, question: str, options: AskOptions = DEFAULT_OPTIONS) -> Iterator[Event]:
+        self.asked.append((question, options))
         number = len(self.asked)
         try:
             for place, line in enumerate(self._lines):

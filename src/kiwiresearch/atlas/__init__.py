@@ -1,1 +1,1 @@
-"""What only a whole book can tell, from the rows that bulk wrote."""
+"""What only a complete book can show, computed from the tables that bulk wrote."""

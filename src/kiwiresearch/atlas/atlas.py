@@ -1,4 +1,4 @@
-"""The atlas of a book: its shards, and what was worked out from them, kept until the shards are others."""
+"""The atlas of a book: its shards, and tables computed from them, cached as long as the shards are the same."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock
 
 FORMAT = 3
-"""Changed whenever kept tables would be made otherwise."""
+"""Increased whenever the same shards give different tables, so that cached ones are not used."""
 MAGIC = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""The first and last bytes of a Parquet file."""
 LOCK_TIMEOUT_S = 3_600.0
-"""How long one process waits for another that works out the same."""
+"""How long a process waits for another one that computes the same table."""
 MAX_CACHE_FOLDERS = 3
-"""Folders of one book that are kept, those worked on last: its editions, or the same with other tables."""
+"""How many cache folders of one book stay, the most recent ones: of its editions, or of other choices of tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A table that is worked out once: from which tables, and how; `make` writes the files it names into a folder."""
+    """Computes tables from others: `make` writes the `files` into a folder."""
 
     name: str
     files: tuple[str, ...]
     needs: tuple[str, ...]
     make: Callable[[AtlasDatabase, Path, BookIdentity], None]
     optional: tuple[str, ...] = ()
-    """Tables that are used where they are there."""
+    """Tables that are used if the folder has them."""
 
 
 @dataclass(frozen=True)
 class Atlas:
-    """The shards of one book, and the folder that holds what is worked out from them, which may be deleted any time."""
+    """The shards of one book, and the cache folder for tables computed from them, which may be deleted at any time."""
 
     bulk: BulkFolder
     cache_folder: Path
@@ -60,12 +60,12 @@ class Atlas:
 
     @contextlib.contextmanager
     def database(self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None) -> Iterator[AtlasDatabase]:
-        """A database over some tables of the shards, and over files that were worked out."""
+        """A database over some tables of the shards, and over files that were computed."""
         with open_database(str(self.bulk.folder), self._views(tables) | dict(files or {})) as database:
             yield database
 
     def _views(self, tables: Sequence[str]) -> dict[str, Sequence[Path]]:
-        """The files of some tables, looked at once; an error that says what to do where there is no such table."""
+        """The files of some tables, each checked once; RunNotFound if the folder lacks a table."""
         for table in tables:
             if table not in self._shards:
                 self._shards[table] = self.bulk.shards(table)
@@ -76,11 +76,11 @@ class Atlas:
         return {}
 
     def has(self, recipe: Recipe) -> bool:
-        """Whether it is worked out already; a file that was cut or overwritten is worked out again."""
-        return all(map(_is_whole, self._files(recipe).values()))
+        """Whether the tables of a recipe are cached; a truncated or overwritten file does not count."""
+        return all(map(_is_complete, self._files(recipe).values()))
 
     def files(self, recipe: Recipe) -> Mapping[str, Sequence[Path]]:
-        """The tables of a recipe, worked out now unless they are kept from before."""
+        """The tables of a recipe, computed now unless they are cached."""
         files = self._files(recipe)
         if not self.has(recipe):
             self._make(recipe)
@@ -101,8 +101,8 @@ class Atlas:
             try:
                 if not self.has(recipe):
                     self._write(recipe)
-                    with contextlib.suppress(OSError):  # another process may be tidying as well
-                        _tidy(self.cache_folder)
+                    with contextlib.suppress(OSError):  # another process may be removing them too
+                        _remove_old(self.cache_folder)
             finally:
                 lock.release()
         except OSError as problem:
@@ -113,8 +113,8 @@ class Atlas:
             ) from problem
 
     def _write(self, recipe: Recipe) -> None:
-        """Into a folder of its own first: a table appears whole or not at all. Who was killed has left such folders."""
-        for left in self.cache_folder.glob(f".{recipe.name}-*"):
+        """Compute the tables in a temporary folder first, so that each appears complete or not at all."""
+        for left in self.cache_folder.glob(f".{recipe.name}-*"):  # by a process that was killed
             shutil.rmtree(left, ignore_errors=True)
         work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=self.cache_folder))
         try:
@@ -128,7 +128,7 @@ class Atlas:
 
 
 def open_atlas(folder: Path, cache: Path) -> Atlas:
-    """The atlas over a folder that `kiwiresearch bulk` has written; `cache` is where it may keep what it works out."""
+    """The atlas over a folder that `kiwiresearch bulk` wrote; computed tables are cached below `cache`."""
     bulk = open_folder(folder)
     book = bulk.manifest.book
     shelf = cache / "atlas" / sha256((book.name or book.id).encode("utf-8", "replace")).hexdigest()[:16]
@@ -136,17 +136,17 @@ def open_atlas(folder: Path, cache: Path) -> Atlas:
 
 
 def book_language(book: BookIdentity) -> str:
-    """The first language of a book."""
+    """The first language of a book; English if it names none."""
     return book.language.partition(",")[0] or "eng"
 
 
 def shards_fingerprint(bulk: BulkFolder) -> str:
-    """A hash of the manifest, and with it of every row."""
+    """A hash of the manifest and so, by its digests, of every row."""
     return sha256(canonical_json(bulk.manifest.record()).encode("utf-8", "replace")).hexdigest()
 
 
-def _is_whole(file: Path) -> bool:
-    """Whether a Parquet file is there with both of its ends."""
+def _is_complete(file: Path) -> bool:
+    """Whether a Parquet file exists and has both of its ends."""
     try:
         with file.open("rb") as stream:
             begin = stream.read(len(MAGIC))
@@ -156,11 +156,11 @@ def _is_whole(file: Path) -> bool:
         return False
 
 
-def _tidy(kept: Path) -> None:
-    """Remove what was worked out for older shards of the same book, unless somebody is at work there."""
-    others = [(one.stat().st_mtime_ns, one.name) for one in kept.parent.iterdir() if one != kept and one.is_dir()]
+def _remove_old(current: Path) -> None:
+    """Remove cached tables of older shards of the same book, unless a process is using them."""
+    others = [(one.stat().st_mtime_ns, one.name) for one in current.parent.iterdir() if one != current and one.is_dir()]
     for _, name in sorted(others, reverse=True)[MAX_CACHE_FOLDERS - 1 :]:
-        folder = kept.parent / name
+        folder = current.parent / name
         locks = [FileLock(file) for file in folder.glob("*.lock")]
         try:
             if all(lock.acquire() for lock in locks):

@@ -34,17 +34,17 @@ from kiwiresearch.text.quantity import Quantity
 from kiwiresearch.text.when import DateMention
 
 MAX_OF_FACT = 24
-"""Of one fact so many tellings are compared with each other, those of its own page first: 276 pairs at most."""
+"""How many statements of one fact are compared with each other, those of its own page first: at most 276 pairs."""
 MAX_PAIRS = 3
-"""Pairs of values of one fact that are told; more would say the same again."""
+"""How many pairs of values of one fact are reported; more would repeat the same."""
 OTHER_SCOPE = 0.2
-"""A row of a table elsewhere that is further off than this is of a part: Russia in a table of Asia is not all of it."""
+"""A larger gap to a row of a table on another page means another scope: Russia in a table of Asia is not all of it."""
 MIN_STRENGTH = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class ContradictionSide:
-    """What one side says, and where in its words the value stands that differs."""
+    """The claim of one side, and the span of the differing value in its text."""
 
     claim: Claim
     span: TextSpan
@@ -52,20 +52,20 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class BookContradiction:
-    """Two sides that cannot both be right, or that differ in a way which is explained."""
+    """Two claims of a book that cannot both be right, or whose difference is explained."""
 
     about: str
     """The path of the page about the subject."""
     attribute: str
-    """What both tell of it; empty of two sentences that are word for word the same but for a value."""
+    """The attribute that both state; empty for two sentences that are identical except for a value."""
     disagreement: Disagreement
     gap: float
-    """How far two numbers are apart, as a share of the larger; how many days two dates are."""
+    """The distance of two numbers as a share of the larger, or of two dates in days."""
     sides: tuple[ContradictionSide, ContradictionSide]
 
 
 def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: str) -> Iterator[BookContradiction]:
-    """The disagreements of facts whose subject has the page `about`, each pair of values once."""
+    """The contradictions between facts about the page `about`, each pair of values once."""
     by_attribute: dict[str, list[UniqueFact]] = defaultdict(list)
     for fact in facts:
         by_attribute[fact.attribute].append(fact)
@@ -78,14 +78,14 @@ def subject_contradictions(about: str, facts: Iterable[UniqueFact], language: st
 
 
 def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) -> Iterator[BookContradiction]:
-    """Sentences of several places that are the same but for their figures."""
+    """The contradictions between sentences of different places that are identical except for their numbers."""
     for one, other in combinations(claims[:MAX_OF_FACT], 2):
         if (one.ref, one.section) == (other.ref, other.section):
             continue
         how = compare(_saying(one, language), _saying(other, language))
         if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
             continue
-        if one.text[how.a[1] :].lstrip()[:1] != "±":  # what tells its own error may differ by it
+        if one.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
             values = [_value_at(one, how.a), _value_at(other, how.b)]
             yield BookContradiction(
                 about, "", how, _gap(*values), (ContradictionSide(one, how.a), ContradictionSide(other, how.b))
@@ -95,7 +95,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
 def _of_facts(
     about: str, facts: Sequence[UniqueFact], language: str
 ) -> Iterator[tuple[frozenset[object], BookContradiction]]:
-    """Those that disagree, by their values: two pairs of the same values tell the same."""
+    """The contradictions with their pairs of values, by which duplicates are recognised."""
     for one, other in combinations(facts, 2):
         if not one.must_agree_with(other):
             continue
@@ -114,7 +114,7 @@ def _of_facts(
 
 
 def _explained(one: UniqueFact, other: UniqueFact, how: Disagreement) -> tuple[Disagreement, float]:
-    """The disagreement with what facts tell beyond their words, and how far they are apart."""
+    """The disagreement, explained by rounding, estimates or the lack of a common day, and the gap."""
     gap = _gap(one.value, other.value)
     if how.kind != "contradiction" or not isinstance(one.value, Quantity):
         return replace(how, why=NO_COMMON_DAY if how.kind == "contradiction" else how.why), gap
@@ -156,27 +156,27 @@ def _saying(claim: Claim, language: str) -> ComparedSentence:
 
 
 MAX_OF_SUBJECT = 2_000
-"""Claims about one subject that are looked at, those of its own page first."""
+"""How many claims about one subject are considered, those of its own page first."""
 MAX_ALIKE = 6
-"""Sentences that are alike but for their figures; more of them are a list."""
+"""More sentences than this that are identical except for their numbers are a list."""
 SQL_NAME_KEY = "regexp_replace(lower(strip_accents({})), '^the ', '')"
 SQL_SKELETON = "regexp_replace(claim, '[0-9][0-9.,]*', '#', 'g')"
 LIFE_PATTERN = "([^()]{3,80}) [(][^()]{0,30}[0-9]{3,4}[^()]{0,30}[0-9]{3,4}[)]"
-"""Some words, and years in brackets behind them."""
+"""Some words followed by years in brackets."""
 
 
 class ContradictionCandidate(NamedTuple):
-    """What may contradict something else that is said of the same subject: facts, or a sentence among its like."""
+    """A claim that may contradict others about the same subject, by its facts or as a sentence similar to them."""
 
     about: str
     skeleton: str
-    """Of a sentence, what it has in common with the others; empty of facts."""
+    """The part that similar sentences have in common; empty for facts."""
     claim: Claim
     facts: tuple[UniqueFact, ...] = ()
 
 
 def find_contradictions(database: AtlasDatabase, book: BookId, language: str) -> Iterator[BookContradiction]:
-    """Subject by subject, in the order of their paths; no more than the claims of one subject are in memory."""
+    """The contradictions of a book, by the path of their subject; only the claims of one subject are in memory."""
     _write_names(database)
     streams = [_factual(database, language), _alike(database)]
     if database.has("people"):
@@ -193,13 +193,12 @@ def find_contradictions(database: AtlasDatabase, book: BookId, language: str) ->
 def _factual(database: AtlasDatabase, language: str) -> Iterator[ContradictionCandidate]:
     query = "SELECT about, record FROM factual ORDER BY about, path <> about, entry, number"
     for about, record in database.stream(query):
-        claim = checked_claim(record)
-        if claim is not None:
+        if claim := checked_claim(record):
             yield ContradictionCandidate(about, "", claim, tuple(facts_of(claim, about, language)))
 
 
 def _alike(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
-    """Sentences about one subject that are the same but for their figures, from more than one place."""
+    """Sentences about one subject that are identical except for their numbers."""
     query = f"""WITH twins AS (
             SELECT about, {SQL_SKELETON} AS skeleton FROM told WHERE NOT contains(claim, ' — ')
             GROUP BY about, skeleton HAVING count(DISTINCT claim) > 1 AND count(*) <= {MAX_ALIKE}
@@ -208,13 +207,12 @@ def _alike(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
         JOIN twins ON told.about = twins.about AND {SQL_SKELETON.replace("claim", "told.claim")} = skeleton
         ORDER BY told.about, skeleton, entry, number"""
     for about, skeleton, record in database.stream(query):
-        claim = checked_claim(record)
-        if claim is not None:
+        if claim := checked_claim(record):
             yield ContradictionCandidate(about, skeleton, claim)
 
 
 def _lives(database: AtlasDatabase, book: BookId) -> Iterator[ContradictionCandidate]:
-    """Births and deaths as pages about people tell them; of those who died, since others may be alive."""
+    """Births and deaths on pages about people; only of those who died, since others may be alive."""
     names = ("path", "title", "name", "field", "quote", "start", "end", "method", "earliest", "latest")
     columns = ", ".join(f'"{name}"' for name in names)
     query = f"""SELECT {columns} FROM people JOIN (SELECT path, title FROM titles WHERE redirect_to = '') USING (path)
@@ -222,13 +220,12 @@ def _lives(database: AtlasDatabase, book: BookId) -> Iterator[ContradictionCandi
             AND path IN (SELECT path FROM people WHERE field = 'death_date')
         ORDER BY path, number"""
     for row in database.stream(query):
-        fact = fact_of_person(book, dict(zip(names, row, strict=True)))
-        if fact is not None:
+        if fact := fact_of_person(book, dict(zip(names, row, strict=True))):
             yield ContradictionCandidate(fact.claim.ref.path, "", fact.claim, (fact,))
 
 
 def _mentioned(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
-    """People whom claims about other things name, with their years behind the longest name that is a page's."""
+    """People named with their years in claims about other things, by the longest name that is the title of a page."""
     query = f"""WITH behind AS (
             SELECT path, entry, number, record,
                 regexp_extract(claim, '{LIFE_PATTERN}', 1) AS before
@@ -244,20 +241,19 @@ def _mentioned(database: AtlasDatabase) -> Iterator[ContradictionCandidate]:
             WHERE names.about IN (SELECT path FROM people) AND names.about <> named.path
         ) GROUP BY about, entry, number ORDER BY about, entry, number"""
     for about, name, record in database.stream(query):
-        claim = checked_claim(record)
-        if claim is not None:
+        if claim := checked_claim(record):
             yield ContradictionCandidate(about, "", claim, tuple(lives_in(claim, name)))
 
 
 def _write_names(database: AtlasDatabase) -> None:
-    """Which page a subject is the name of; a name that two pages have tells neither."""
+    """Write which page each name refers to; names that two pages share are left out."""
     database.execute(
         f"""CREATE TABLE names AS
         SELECT {SQL_NAME_KEY.format("title")} AS name, min(about) AS about
         FROM (SELECT title, CASE WHEN redirect_to = '' THEN path ELSE redirect_to END AS about FROM titles)
         GROUP BY name HAVING count(DISTINCT about) = 1"""
     )
-    # On the page 'Mini (car)', 'Mini' is that page's subject, whatever the page 'Mini' is about.
+    # On the page 'Mini (car)', 'Mini' means that page, whatever the page 'Mini' is about.
     database.execute(
         f"""CREATE TABLE own AS
         SELECT path, {SQL_NAME_KEY.format("regexp_replace(title, ' [(][^()]*[)]$', '')")} AS name
@@ -285,7 +281,7 @@ KINDS: tuple[DisagreementKind, ...] = (
     "different year",
     "different scope",
 )
-"""In the order in which they are told."""
+"""In the order in which they are listed."""
 ValueKind = Literal["a number", "a date"]
 SIDES = ("a", "b")
 COLUMNS = (
@@ -295,35 +291,33 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ContradictionFilter:
-    """Which contradictions are wanted."""
+    """Which contradictions to list."""
 
     kind: DisagreementKind | Literal[""] = ""
     what: ValueKind | Literal[""] = ""
     words: str = ""
-    """Some of the subject's title, or of what both say."""
+    """Part of the subject's title, or of either claim."""
     page: str = ""
-    """The title or path of a page that one of the sides stands on."""
+    """The title or path of the page of one of the sides."""
 
 
-def contradictions(atlas: Atlas, wish: ContradictionFilter, window: ResultWindow) -> ResultPage:
-    """Some of them, by kind, dates before numbers, those furthest apart first."""
+def contradictions(atlas: Atlas, filter: ContradictionFilter, window: ResultWindow) -> ResultPage:  # noqa: A002
+    """Some contradictions: by kind, dates before numbers, the largest gap first."""
+    text = "lower(concat_ws(' ', title, attribute, a_text, b_text))"
+    conditions = {
+        "kind = ?": filter.kind,
+        "what = ?": filter.what,
+        f"contains({text}, lower(?))": filter.words.strip(),
+        "list_contains([a_path, a_title, b_path, b_title], ?)": filter.page,
+    }
     with atlas.database(files=atlas.files(CONTRADICTIONS)) as database:
-        chosen: list[tuple[str, Any]] = []
-        if wish.kind:
-            chosen.append(("kind = ?", [wish.kind]))
-        if wish.what:
-            chosen.append(("what = ?", [wish.what]))
-        if wish.words.strip():
-            said = "lower(concat_ws(' ', title, attribute, a_text, b_text))"
-            chosen.append((f"contains({said}, lower(?))", [wish.words.strip()]))
-        if wish.page:
-            chosen.append(("list_contains([a_path, a_title, b_path, b_title], ?)", [wish.page]))
-        some = select_page(database, "contradictions", chosen, "number", window)
-    return ResultPage(tuple(map(_row, some.rows)), some.total, some.offset)
+        chosen = [(condition, [value]) for condition, value in conditions.items() if value]
+        found = select_page(database, "contradictions", chosen, "number", window)
+    return replace(found, rows=tuple(map(_row, found.rows)))
 
 
 def contradiction_counts(atlas: Atlas) -> dict[str, int]:
-    """How many there are of each kind."""
+    """The number of contradictions of each kind."""
     with atlas.database(files=atlas.files(CONTRADICTIONS)) as database:
         rows = database.rows("SELECT kind, count(*) AS rows FROM contradictions GROUP BY kind")
     by_kind = {row["kind"]: row["rows"] for row in rows}
@@ -339,11 +333,11 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
-    columns = [f"{side}_{name} {_type(name)}" for side in SIDES for name in COLUMNS]
+    numbers = ("value_start", "value_end", "start", "end")
+    columns = [f"{side}_{name} {'BIGINT' if name in numbers else 'VARCHAR'}" for side in SIDES for name in COLUMNS]
     database.execute(
         "CREATE TABLE pairs (about VARCHAR, attribute VARCHAR, kind VARCHAR, what VARCHAR, why VARCHAR, "
-        "why_message VARCHAR, "
-        f"gap DOUBLE, {', '.join(columns)})"
+        f"why_message VARCHAR, gap DOUBLE, {', '.join(columns)})"
     )
     blanks = ", ".join("?" * (7 + 2 * len(COLUMNS)))
     for one in find_contradictions(database, BookId(book.id), book_language(book)):
@@ -363,9 +357,9 @@ def _make(database: AtlasDatabase, folder: Path, book: BookIdentity) -> None:
 def _values(one: BookContradiction) -> list[Any]:
     how = one.disagreement
     record = message_record(how.why)
-    told = [value for side in one.sides for value in _side(side)]
+    sides = [value for side in one.sides for value in _side(side)]
     why = [str(how.why), canonical_json(record) if record else ""]
-    return [one.about, one.attribute, how.kind, how.what, *why, one.gap, *told]
+    return [one.about, one.attribute, how.kind, how.what, *why, one.gap, *sides]
 
 
 def _side(side: ContradictionSide) -> list[Any]:
@@ -374,10 +368,6 @@ def _side(side: ContradictionSide) -> list[Any]:
         claim.ref.path, claim.page_title, claim.section, claim.anchor, claim.id, claim.text, *side.span,
         quote.text, quote.start, quote.end,
     ]  # fmt: skip
-
-
-def _type(name: str) -> str:
-    return "BIGINT" if name in ("value_start", "value_end", "start", "end") else "VARCHAR"
 
 
 CONTRADICTIONS = Recipe("contradictions", ("contradictions",), ("titles", "claims"), _make, optional=("people",))

@@ -1,4 +1,4 @@
-"""DuckDB over the tables of a book, sandboxed and within bounds, and results page by page."""
+"""DuckDB over the tables of a book, sandboxed and limited in memory, and results page by page."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MEMORY_MB = 512
-"""What DuckDB may keep in memory; the rest goes to a folder that is gone afterwards."""
+"""How much memory DuckDB may use; the rest spills to a temporary folder."""
 MAX_THREADS = 4
 MAX_VALUE_CHARS = 4_000
-"""More characters than this of one value are not shown: a page's lead has 500, a quote seldom more than 1,000."""
+"""Longer values are cut off: a page's lead has 500 characters, a quote rarely more than 1,000."""
 
 
 class AtlasDatabase:
-    """A connection that reads some files, writes to one folder, and cannot reach anything else."""
+    """A connection that can read some files, write to one folder, and access nothing else."""
 
     def __init__(self, connection: DuckDBPyConnection, name: str, tables: Collection[str] = ()) -> None:
         self._connection = connection
@@ -31,7 +31,7 @@ class AtlasDatabase:
         self._tables = tables
 
     def has(self, table: str) -> bool:
-        """Whether it was opened with this table."""
+        """Whether the database was opened with this table."""
         return table in self._tables
 
     def rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ class AtlasDatabase:
             return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
 
     def stream(self, query: str, values: Sequence[Any] | Mapping[str, Any] = (), size: int = 2_000) -> Iterator[Any]:
-        """The rows of a query as they come, some at a time; another query may be asked between two of them."""
+        """The rows of a query, fetched some at a time; other queries may run meanwhile."""
         with self._translated_errors():
             cursor = self._connection.cursor().execute(query, values)
             while rows := cursor.fetchmany(size):
@@ -65,7 +65,7 @@ class AtlasDatabase:
 
     @contextlib.contextmanager
     def with_arrays(self, name: str, columns: Mapping[str, Any]) -> Iterator[None]:
-        """Numpy arrays as a table of this name, as long as the context lasts."""
+        """Make numpy arrays available as a table, for the duration of the block."""
         self._connection.register(name, dict(columns))
         try:
             yield
@@ -74,7 +74,7 @@ class AtlasDatabase:
 
     @contextlib.contextmanager
     def _translated_errors(self) -> Iterator[None]:
-        """What DuckDB cannot do, in our words; a query that makes no sense is a slip of ours."""
+        """Turn DuckDB's errors into ours, except those about the query itself, which are bugs."""
         import duckdb
 
         try:
@@ -102,9 +102,9 @@ class AtlasDatabase:
 def open_database(
     name: str, tables: Mapping[str, Sequence[Path]], writable: Path | None = None
 ) -> Iterator[AtlasDatabase]:
-    """A database with one view for each table; `writable` is the one folder that queries may write to.
+    """A database with one view per table; `writable` is the only folder that queries may write to.
 
-    What does not fit in memory goes there as well, and else to where the system keeps temporary files.
+    What does not fit in memory spills there too, or else to the system's temporary folder.
     """
     with tempfile.TemporaryDirectory(prefix="kiwiresearch-atlas-", dir=writable, ignore_cleanup_errors=True) as spill:
         connection = _connected(Path(spill))
@@ -120,18 +120,18 @@ def open_database(
 
 
 def parquet_source(shards: Sequence[Path]) -> str:
-    """The files of a table as a query names them."""
+    """The files of a table as an SQL expression."""
     return f"read_parquet([{', '.join(sql_literal(str(one)) for one in shards)}], hive_partitioning = false)"
 
 
 def save_query(database: AtlasDatabase, folder: Path, name: str, query: str) -> None:
-    """Write what a query finds into a file of this name."""
+    """Write the result of a query to a Parquet file with this name."""
     target = sql_literal(str(folder / f"{name}.parquet"))
     database.execute(f"COPY ({query}) TO {target} (FORMAT parquet, COMPRESSION zstd)")
 
 
 def sql_literal(text: str) -> str:
-    """A text within a query."""
+    """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -160,7 +160,7 @@ def _connected(spill: Path) -> DuckDBPyConnection:
 
 
 def _fence(database: AtlasDatabase, files: Sequence[Path], folders: Sequence[Path]) -> None:
-    """Nothing but these files and folders from here on, and no way back: a hostile table cannot name others."""
+    """Restrict the database to these files and folders for good, so that a hostile table cannot name others."""
     database.execute(f"SET allowed_paths = [{', '.join(sql_literal(str(one)) for one in files)}]")
     database.execute(f"SET allowed_directories = [{', '.join(sql_literal(f'{one}/') for one in folders)}]")
     database.execute("SET enable_external_access = false")
@@ -168,7 +168,7 @@ def _fence(database: AtlasDatabase, files: Sequence[Path], folders: Sequence[Pat
 
 
 def _first_line(problem: Exception) -> str:
-    """What is wrong, without the query that found it."""
+    """The first line of an error of DuckDB, without the query."""
     from kiwiresearch.text.display import printable
 
     line = str(problem).strip().partition("\n")[0].rpartition("Error: ")[2][:300]
@@ -176,17 +176,17 @@ def _first_line(problem: Exception) -> str:
 
 
 MAX_ROWS = 10_000
-"""Rows that one question may ask for."""
+"""The most rows that one request may ask for."""
 MAX_OFFSET = 10**9
 MAX_WORDS = 100
 Row = dict[str, Any]
 Condition = tuple[str, Sequence[Any]]
-"""A part of a query, and what stands for its question marks."""
+"""A part of a WHERE clause, and the values of its question marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultWindow:
-    """How many rows are wanted, and from which on."""
+    """How many rows are wanted, starting at which."""
 
     limit: int = 20
     offset: int = 0
@@ -200,13 +200,13 @@ class ResultWindow:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """Some of the rows, and how many there are in all."""
+    """Some of the rows, and the total number."""
 
     rows: tuple[Row, ...]
     total: int
     offset: int = 0
     hidden: int = 0
-    """How many of the rows asked for a policy hides."""
+    """How many of the requested rows are hidden by a policy."""
 
     def record(self) -> dict[str, Any]:
         return {"total": self.total, "offset": self.offset, "hidden": self.hidden, "rows": list(self.rows)}
@@ -220,7 +220,7 @@ def select_page(
     window: ResultWindow,
     columns: Sequence[str] = (),
 ) -> ResultPage:
-    """The rows of a table that fit all conditions, in an order that leaves nothing open; all columns, or some."""
+    """The rows of a table that meet all conditions, with all or some columns; `order` must be unambiguous."""
     where = " AND ".join(f"({condition})" for condition, _ in chosen) or "true"
     values = [value for _, several in chosen for value in several]
     total = int(database.scalar(f"SELECT count(*) FROM {table} WHERE {where}", values))
@@ -233,7 +233,7 @@ def select_page(
 
 
 def search_words(text: str) -> list[str]:
-    """The words that rows must hold; BadUsage where there are so many that looking for them takes for ever."""
+    """The words that rows must contain; BadUsage if there are too many to search for."""
     words = text.split()
     if len(words) > MAX_WORDS:
         raise BadUsage(f"{len(words):,} words are too many to look for.", remedy=f"Give at most {MAX_WORDS}.")
@@ -241,17 +241,17 @@ def search_words(text: str) -> list[str]:
 
 
 def sql_title_of_path(path: str) -> str:
-    """A column of paths as titles, within a query: older books have 'A/' before a path, and '.html' behind it."""
+    """SQL that turns a column of paths into titles: paths in older books begin with 'A/' or end in '.html'."""
     return rf"regexp_replace(replace({path}, '_', ' '), '^A/|\.html?$', '', 'g')"
 
 
 def clean_row(row: Mapping[str, Any]) -> Row:
-    """A row that may be shown: texts of a table from elsewhere may hold anything, and be of any length."""
+    """A row with its texts cut off at a maximum length, since tables may come from anybody."""
     return {name: value if name == JSON_COLUMN else _clean(value) for name, value in row.items()}
 
 
 JSON_COLUMN = "record"
-"""A column that is read as JSON and not shown."""
+"""A column that is parsed as JSON and not displayed."""
 
 
 def _clean(value: Any) -> Any:

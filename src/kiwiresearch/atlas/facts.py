@@ -1,4 +1,4 @@
-"""Facts that a thing has only one of, read from claims: when somebody was born, how many live in a town."""
+"""Facts that can have only one value, read from claims: when a person was born, how many people live in a town."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MONTHS = re.compile(
 
 @lru_cache(maxsize=4_096)
 def plain_label(label: str) -> str:
-    """What a label is about: 'Population, July 2005 estimate' and 'Population (2005)' are 'population'."""
+    """A label without dates and qualifiers: 'Population, July 2005 estimate' is 'population'."""
     bare = MONTHS.sub(" ", NO_WORD.sub(" ", BRACKETS.sub(" ", label.lower())))
     return " ".join(word for word in bare.split() if word not in fact_words().aside)
 
 
 @dataclass(frozen=True, slots=True)
 class FactWords:
-    """What facts are told by."""
+    """The vocabulary by which facts are recognised."""
 
     lasting: frozenset[str]
     changing: frozenset[str]
@@ -50,14 +50,13 @@ class FactWords:
     adjective: re.Pattern[str]
 
     def cues(self) -> list[str]:
-        """Words of which a claim has one, if it tells a fact in a sentence."""
+        """Words of which every sentence that states a fact has at least one."""
         verbs = {cue.rpartition(" ")[2] for cue in self.events}
         return sorted({*self.lasting, *self.changing, *self.adjectives, *verbs})
 
 
 @cache
 def fact_words() -> FactWords:
-    """The words of the table."""
     text = (files("kiwiresearch.atlas") / "data" / "facts.toml").read_text(encoding="utf-8")
     found: dict[str, Any] = tomllib.loads(text)
     events = {cue: event for event, cues in found["events"].items() for cue in cues}
@@ -95,42 +94,40 @@ class UniqueFact:
     attribute: str
     value: Quantity | DateMention
     years: frozenset[int] = frozenset()
-    """At what time a number held; none where that is not said."""
+    """The years for which a number holds, if they are stated."""
     lasting: bool = True
     """Whether it hardly changes with time."""
     is_label: bool = False
+    """Whether it comes from a labelled row of a table or box."""
     is_own: bool = False
-    """Whether it stands on the page about its subject."""
+    """Whether it is on the page about its subject."""
     life: Life | None = None
-    """Birth and death, where both stand in brackets behind a name."""
+    """Birth and death, if both are in brackets after a name."""
     place: str = ""
-    """Where on its page it stands, where its section does not tell."""
+    """Where on its page it is, if it has no section."""
     basis: str = ""
-    """'census' or 'estimate', where a row says so."""
+    """'census' or 'estimate', if a row says so."""
 
     @property
     def value_text(self) -> str:
-        """The value as the claim writes it."""
+        """The value as written in the claim."""
         return self.claim.text[self.value.start : self.value.end]
 
     def saying(self, language: str) -> ComparedSentence:
-        """The fact in the form that all facts of its kind have, so that nothing but the values can differ."""
+        """The fact in a uniform wording, so that only the values of two facts can differ."""
         text = f"{self.claim.subject} — {self.attribute}: {self.value_text}"
-        start, end = len(text) - len(self.value_text), len(text)
-        if isinstance(self.value, DateMention):
-            return ComparedSentence(
-                text, self.claim.subject, (), (self.value._replace(start=start, end=end),), language
-            )
-        return ComparedSentence(text, self.claim.subject, (self.value._replace(start=start, end=end),), (), language)
+        value = self.value._replace(start=len(text) - len(self.value_text), end=len(text))
+        quantities, dates = ((), (value,)) if isinstance(value, DateMention) else ((value,), ())
+        return ComparedSentence(text, self.claim.subject, quantities, dates, language)
 
     def must_agree_with(self, other: UniqueFact) -> bool:
-        """Whether both must be equal if both are right: same attribute, same time, told in two places."""
+        """Whether both must be equal if both are right: the same attribute and time, stated in two places."""
         if self.attribute != other.attribute or self.claim.id == other.claim.id:
             return False
         is_row_twice = self.is_label and other.is_label
         is_near = self._section() == other._section()
         if self.claim.ref == other.claim.ref and (is_row_twice or is_near):
-            return False  # two rows of one page are of two things, or they would not be two
+            return False  # two rows of one page are about different things
         if not self._is_one_life(other):
             return False
         return (self.lasting and not (self.years and other.years)) or bool(self.years & other.years)
@@ -139,7 +136,7 @@ class UniqueFact:
         return self.claim.section or self.place
 
     def _is_one_life(self, other: UniqueFact) -> bool:
-        """Years behind a name on another page may be those of a reign, unless one end of them is known to fit."""
+        """Whether both may be about one life: years after a name on another page may be a reign, unless an end fits."""
         for one, two in ((self, other), (other, self)):
             if one.life and not one.is_own:
                 ends = zip(one.life, two.life, strict=True) if two.life else ()
@@ -154,19 +151,19 @@ YEAR = re.compile(
     rf"(?:(?<![0-9–—-])(?:(?:0?[1-9]|[12][0-9]|3[01])-{MONTH}-|{MONTH}-(?=1[789]|20))|(?<!\b[0-9][–—-])(?<!\b[0-9]{{2}}[–—-])\b)"
     r"(1[0-9]{3}|20[0-9]{2})\b"
 )
-"""A year, with the day and month before it or without; not the end of '45-1050', which counts something else."""
+"""A year, with or without day and month before it; not the end of '45-1050', which is another quantity."""
 LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
-"""What may stand before the subject of a plain sentence: when, or who says so."""
+"""What may precede the subject of a sentence: a time or a source."""
 BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")
 BASES = ("census", "estimate")
 MAX_VALUE_OFFSET = 6
-"""A value stands at the beginning of its row, or it is one of several."""
+"""A value that starts later in its row is one of several."""
 
 
 def facts_of(claim: Claim, about: str, language: str = "eng") -> Iterator[UniqueFact]:
-    """The facts of a claim whose subject has the page `about`."""
+    """The facts of a claim about the page `about`."""
     row = LABEL.fullmatch(claim.text)
     if row:
         found = _of_row(claim, row)
@@ -179,7 +176,7 @@ def facts_of(claim: Claim, about: str, language: str = "eng") -> Iterator[Unique
 
 
 def _of_row(claim: Claim, row: re.Match[str]) -> Iterator[UniqueFact]:
-    """What a row of a box says, or of a table whose label everybody uses in one sense."""
+    """The fact of a row of a box, or of a table if its label is unambiguous."""
     label, start = plain_label(row["label"]), row.start("value")
     event = fact_words().events.get(label)
     if event:
@@ -201,7 +198,7 @@ def _number_of_row(claim: Claim, row: re.Match[str], label: str, first: Measure)
 
 
 def _with_unit(quantity: Quantity, label: str, text: str) -> Quantity:
-    """A number whose unit stands in the label, as in 'Area (km²)'."""
+    """The number with the unit of its label, as in 'Area (km²)', unless it has its own."""
     unit = UNIT.search(label)
     if quantity.unit or not unit:
         return quantity
@@ -211,20 +208,20 @@ def _with_unit(quantity: Quantity, label: str, text: str) -> Quantity:
 
 
 def lives_in(claim: Claim, name: str) -> Iterator[UniqueFact]:
-    """The birth and death of somebody whom a claim about something else names: 'a book of Einstein (1879–1955)'."""
+    """Birth and death of a person named in a claim about something else: 'a book of Einstein (1879–1955)'."""
     if claim.hedges:
         return
     for dated in claim.dates:
         before = claim.text[: dated.start]
-        is_behind = before.rstrip("( ").lower().endswith(name.lower()) and before.rstrip().endswith("(")
-        if is_behind and claim.text[dated.end : dated.end + 1] == ")" and (life := _ends(dated)):
+        follows_name = before.rstrip("( ").lower().endswith(name.lower()) and before.rstrip().endswith("(")
+        if follows_name and claim.text[dated.end : dated.end + 1] == ")" and (life := _ends(dated)):
             of_them = replace(claim, subject=name)
             for event, end in zip(("birth", "death"), life, strict=True):
                 yield _date_fact(of_them, event, end, life=(life[0].when, life[1].when))
 
 
 def is_alternative(text: str, dated: DateMention) -> bool:
-    """'1601 or 1602' settles nothing."""
+    """Whether a date is only one of several, as in '1601 or 1602'."""
     return bool(re.match(r"\s*(?:or\b|/|\?)", text[dated.end :]) or re.search(r"(?:\bor|/)\s*$", text[: dated.start]))
 
 
@@ -235,13 +232,13 @@ def _measured(claim: Claim) -> Iterator[UniqueFact]:
         quantity = measure.quantity
         if quantity.converted or quantity.qualifier not in ("", "about"):
             continue
-        before, behind = claim.text[: quantity.start], claim.text[quantity.end :]
+        before, after = claim.text[: quantity.start], claim.text[quantity.end :]
         named = known.measured.search(before)
-        # What stands before the name of the measure is the subject and nothing else.
+        # Only the subject may precede the name of the measure.
         if named and quantity.counted.lower() in known.people and _is_subject(claim, before[: named.start()]):
             yield _number_fact(claim, named["name"].lower(), measure, _years(measure, claim))
             continue
-        adjective = known.adjective.match(behind)
+        adjective = known.adjective.match(after)
         if adjective and _is_subject(claim, BEING_VERB.sub("", before)):
             yield _number_fact(claim, known.adjectives[adjective[1]], measure, _years(measure, claim))
 
@@ -257,7 +254,7 @@ def _dated(claim: Claim) -> Iterator[UniqueFact]:
 
 
 def _life(claim: Claim) -> tuple[DateMention, ...]:
-    """Birth and death in brackets right behind the name that a sentence begins with; nothing where they are not."""
+    """Birth and death in brackets right after the name that a sentence begins with, if they are there."""
     opening = claim.text.find("(")
     if opening < 0 or not _is_subject(claim, claim.text[:opening]):
         return ()
@@ -269,7 +266,7 @@ def _life(claim: Claim) -> tuple[DateMention, ...]:
 
 
 def _ends(one: DateMention) -> tuple[DateMention, ...]:
-    """The first and the last day of a time as long as a life; nothing of any other."""
+    """The first and the last day of a period, if it is as long as a life."""
     is_life = one.when.lasts and one.when.precision in ("day", "year")
     if not is_life or one.when.qualifier or one.when.last_year - one.when.first_year not in LIFE_YEARS:
         return ()
@@ -277,18 +274,17 @@ def _ends(one: DateMention) -> tuple[DateMention, ...]:
 
 
 def _is_subject(claim: Claim, words: str) -> bool:
-    """Whether some words at the beginning of a sentence are its subject, with no other name beside it."""
+    """Whether the first words of a sentence are its subject and nothing else."""
     name = re.escape(claim.subject)
-    said = re.sub(r"(?:['’]s?|,| has| had)$", "", words.strip())
-    return bool(re.fullmatch(rf"{LEADING_PHRASE}(?:[Tt]he )?{name}", said, re.IGNORECASE)) and _quote_names_subject(
-        claim
-    )
+    opening = re.sub(r"(?:['’]s?|,| has| had)$", "", words.strip())
+    is_subject = re.fullmatch(rf"{LEADING_PHRASE}(?:[Tt]he )?{name}", opening, re.IGNORECASE)
+    return bool(is_subject) and _quote_names_subject(claim)
 
 
 def _quote_names_subject(claim: Claim) -> bool:
     """Whether the page's own words name the subject.
 
-    A claim says the name where the page says 'he', and a page about a king speaks of other kings.
+    A claim has the name where the page says 'he', which on a page about a king may be another king.
     """
     quote = claim.quotes[0].text
     words = [word for word in re.findall(r"\w+", claim.subject) if len(word) > 2]
@@ -310,7 +306,7 @@ def _date_fact(
 
 
 def _years(measure: Measure, claim: Claim) -> frozenset[int]:
-    """The years of which a sentence tells a number: the last that it names before it, or the only one."""
+    """The years for which a sentence states a number: the last date before it, or the only one."""
     before = [dated.when for dated in claim.dates if dated.end <= measure.quantity.start]
     when = before[-1] if before else measure.when or (claim.dates[0].when if len(claim.dates) == 1 else None)
     return frozenset((when.first_year, when.last_year)) if when else frozenset()

@@ -1,9 +1,9 @@
-"""The people of a book, their ties and families as tables, and a family tree around some of them."""
+"""The people of a book, their ties and families as tables, and family trees around some of them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -30,13 +30,13 @@ from kiwiresearch.kin.tree import (
 )
 
 PAGELESS_MARK = "#"
-"""Between the path of a page and the number of the row that names somebody who has no page."""
+"""Separates path and row number in the id of a person without a page, who is named in that row of that page."""
 NOT_BY_BLOOD = ("adoptive", "step", "foster")
-"""Parents whom a child may have beside a father and a mother."""
+"""Parents whom a child may have besides a father and a mother."""
 
 
 def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
-    """Two tables: `persons` with the family of each, and `ties` with the row that tells each of them."""
+    """Write two tables: `persons` with their families, and `ties` with the row that states each."""
     relations = ", ".join(sql_literal(field) for field in sorted(RELATION_FIELDS))
     database.execute(
         f"""CREATE TABLE pages_of AS
@@ -44,7 +44,7 @@ def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
             coalesce(any_value(title), path) AS title
         FROM people LEFT JOIN ({_titles(database)}) named ON people.entry = named.entry GROUP BY path"""
     )
-    # One page may name the same relative several times: a father by blood is one, others are one by their name.
+    # A page may name the same relative several times: there is one father by blood, and one other relative per name.
     others = ", ".join(sql_literal(qualifier) for qualifier in NOT_BY_BLOOD)
     database.execute(
         f"""CREATE TABLE ties AS
@@ -78,7 +78,7 @@ def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
 
 
 def _titles(database: AtlasDatabase) -> str:
-    """A query for the titles of pages; without a table that has them, the path of a page stands for its title."""
+    """A query for the titles of pages; it finds none if no table has them, and paths are used instead."""
     table = next(filter(database.has, ("titles", "pages")), "")
     return f"SELECT entry, title FROM {table}" if table else "SELECT NULL::BIGINT AS entry, NULL::VARCHAR AS title"
 
@@ -111,9 +111,9 @@ FAMILIES = Recipe("families", ("persons", "ties"), ("people",), _make, optional=
 
 
 MAX_PEOPLE = 400
-"""People that one tree is made of, those nearest first."""
+"""The most people in one tree, the nearest first."""
 MAX_ROWS = 200
-"""Rows of one page that are read."""
+"""The most rows of one page that are read."""
 KINDS: Mapping[str, RelationKind] = {
     "father": "parent_of", "mother": "parent_of", "parent": "parent_of", "child": "parent_of",
     "spouse": "spouse_of", "partner": "partner_of", "sibling": "sibling_of",
@@ -122,30 +122,37 @@ SEXES: Mapping[str, Sex] = {"father": "male", "mother": "female"}
 DATED: Mapping[str, str] = {"birth_date": "birth", "death_date": "death"}
 
 
-def people_around(database: AtlasDatabase, people: Sequence[PersonId], most: int = MAX_PEOPLE) -> list[PersonId]:
-    """People and those tied to them, the nearest first, until there are enough."""
+def people_around(database: AtlasDatabase, people: Sequence[PersonId], max_people: int = MAX_PEOPLE) -> list[PersonId]:
+    """People and their relatives, the nearest first, up to a maximum."""
     found = dict.fromkeys(people)
     circle = list(found)
-    while circle and len(found) < most:
-        blanks = ", ".join("?" * len(circle))
-        rows = database.rows(
-            f"""SELECT relative AS one FROM ties WHERE person IN ({blanks})
-            UNION SELECT person AS one FROM ties WHERE relative IN ({blanks}) ORDER BY one""",
-            [*circle, *circle],
-        )
-        circle = [row["one"] for row in rows if row["one"] not in found][: most - len(found)]
+    while circle and len(found) < max_people:
+        relatives = dict.fromkeys(relative for _, relative in tied_people(database, circle))
+        circle = [one for one in relatives if one not in found][: max_people - len(found)]
         found |= dict.fromkeys(circle)
     return list(found)
 
 
+def tied_people(database: AtlasDatabase, people: Sequence[PersonId]) -> list[tuple[PersonId, PersonId]]:
+    """The ties of some people to others, each as the person and the relative; sorted by relative."""
+    blanks = ", ".join("?" * len(people))
+    rows = database.rows(
+        f"""SELECT person, relative FROM ties WHERE person IN ({blanks})
+        UNION SELECT relative AS person, person AS relative FROM ties WHERE relative IN ({blanks})
+        ORDER BY relative, person""",
+        [*people, *people],
+    )
+    return [(row["person"], row["relative"]) for row in rows]
+
+
 def family_tree(database: AtlasDatabase, people: Sequence[PersonId]) -> Tree:
     """The tree of these people and the ties between them."""
-    growing = _TreeBuilder(frozenset(people))
+    builder = _TreeBuilder()
     blanks = ", ".join("?" * len(people))
     for row in database.rows(
         f"SELECT person, name, title, has_page FROM persons WHERE person IN ({blanks})", list(people)
     ):
-        growing.add_person(clean_row(row))
+        builder.add_person(clean_row(row))
     rows = database.rows(
         f"""SELECT people.*, ties.relative FROM people
         LEFT JOIN ties ON people.path = ties.person AND people.number = ties.number
@@ -153,13 +160,12 @@ def family_tree(database: AtlasDatabase, people: Sequence[PersonId]) -> Tree:
         list(people),
     )
     for row in rows:
-        growing.add_row(clean_row(row))
-    return growing.tree()
+        builder.add_row(clean_row(row))
+    return builder.tree()
 
 
 @dataclass(slots=True)
 class _TreeBuilder:
-    people: frozenset[PersonId]
     persons: dict[PersonId, dict[str, Any]] = field(default_factory=dict)
     facts: list[Fact] = field(default_factory=list)
     ties: dict[tuple[RelationKind, PersonId, PersonId], list[tuple[Evidence, Qualifier]]] = field(
@@ -172,7 +178,7 @@ class _TreeBuilder:
         self.persons[row["person"]] = {"id": row["person"], "name": row["name"], "external": external}
 
     def add_row(self, row: Mapping[str, Any]) -> None:
-        """A fact of a person, and the tie that it tells, if its relative is one of the people."""
+        """Add a fact of a person, and the tie it states if the relative is one of the people."""
         who, name, when = row["path"], cast(FieldName, row["field"]), date_of_row(row)
         if who not in self.persons:
             return
@@ -208,20 +214,10 @@ class _TreeBuilder:
         )
 
     def tree(self) -> Tree:
-        people = [Person(**told) for _, told in sorted(self.persons.items())]
-        ties = [
-            Relationship(
-                f"{kind}:{first}:{second}",
-                kind,
-                first,
-                second,
-                _qualified(told),
-                evidence=tuple(one for one, _ in told),
-            )
-            for (kind, first, second), told in sorted(self.ties.items())
-        ]
+        people = [Person(**values) for _, values in sorted(self.persons.items())]
+        ties = []
+        for (kind, first, second), stated in sorted(self.ties.items()):
+            qualifier: Qualifier = next((qualifier for _, qualifier in stated if qualifier), "")
+            evidence = tuple(one for one, _ in stated)
+            ties.append(Relationship(f"{kind}:{first}:{second}", kind, first, second, qualifier, evidence=evidence))
         return Tree({one.id: one for one in people}, tuple(ties), tuple(self.facts), self.sources)
-
-
-def _qualified(told: Iterable[tuple[Evidence, Qualifier]]) -> Qualifier:
-    return next((qualifier for _, qualifier in told if qualifier), "")

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 SQL_TEXT_PLACES = ", ".join(
     map(sql_literal, ("lead", "body", "list", "table", "caption", "infobox", "see also", "hatnote"))
 )
-"""Places whose links an author chose for this page: not menus, navigation boxes, notes and reference lists."""
+"""Places with links that authors chose for this page: not menus, navigation boxes, notes and reference lists."""
 LINKS_PER_CHUNK = 2_000_000
-"""So many links are in memory at a time, 16 MB of them."""
+"""How many links are in memory at a time: 16 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Links from page to page, by the places of pages in the order of their entries; sorted, each once."""
+    """Links between pages, which are numbered in the order of their entries; sorted and unique."""
 
     pages: int
     links: int
     file: Path
 
     def chunks(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """From where and to where, some at a time, always cut at the same places."""
+        """The sources and targets of the links, in chunks that are always the same."""
         import numpy as np
 
         if not self.links:
@@ -47,21 +47,22 @@ class Edges:
 
 
 def write_edges(database: AtlasDatabase, folder: Path) -> Edges:
-    """Number the pages, and write which links to which: `nodes` is a table of the database afterwards.
+    """Number the pages in a new table `nodes`, and write the links between them to a file.
 
-    Joining and sorting are DuckDB's, which spills to disk; only a part of the links is ever in memory here.
+    DuckDB joins and sorts, since it spills to disk; only a chunk of the links is ever in memory here.
     """
     database.execute(
         "CREATE TABLE nodes AS SELECT (row_number() OVER (ORDER BY entry) - 1)::INTEGER AS id, entry, path FROM pages"
     )
     pairs = folder / "edges.parquet"
-    database.execute(
-        f"""COPY (
-            SELECT DISTINCT a.id AS source, b.id AS target
-            FROM links JOIN nodes a ON links.entry = a.entry JOIN nodes b ON links.target = b.path
-            WHERE links.target <> '' AND links.place IN ({SQL_TEXT_PLACES}) AND a.id <> b.id
-            ORDER BY source, target
-        ) TO {sql_literal(str(pairs))} (FORMAT parquet, COMPRESSION zstd)"""
+    save_query(
+        database,
+        folder,
+        "edges",
+        f"""SELECT DISTINCT a.id AS source, b.id AS target
+        FROM links JOIN nodes a ON links.entry = a.entry JOIN nodes b ON links.target = b.path
+        WHERE links.target <> '' AND links.place IN ({SQL_TEXT_PLACES}) AND a.id <> b.id
+        ORDER BY source, target""",
     )
     pages = int(database.scalar("SELECT count(*) FROM nodes"))
     links = int(database.scalar(f"SELECT count(*) FROM {parquet_source([pairs])}"))
@@ -72,7 +73,7 @@ def write_edges(database: AtlasDatabase, folder: Path) -> Edges:
 
 
 def _copy(database: AtlasDatabase, pairs: Path, file: Path, pages: int, links: int) -> None:
-    """From Parquet to plain numbers, some pages at a time."""
+    """Copy links from Parquet to plain numbers, some pages at a time."""
     import numpy as np
 
     step = max(1, pages * LINKS_PER_CHUNK // max(links, 1))
@@ -86,10 +87,10 @@ def _copy(database: AtlasDatabase, pairs: Path, file: Path, pages: int, links: i
 
 
 def connected_groups(edges: Edges, among: Chosen | None = None) -> Numbers:
-    """For each page the first page of its group; with `among`, only those pages and the links between them count.
+    """For each page the first page of its connected group; with `among`, only these pages and links between them count.
 
-    A page that is not among them is a group of its own. In each round the groups that a link joins become one,
-    named by the lower of their first pages; few rounds are needed, however long the chains of links are.
+    All other pages are groups of their own. In each round, groups joined by a link are merged under the lower
+    of their first pages; few rounds are needed, however long the chains of links are.
     """
     import numpy as np
 
@@ -113,16 +114,16 @@ def connected_groups(edges: Edges, among: Chosen | None = None) -> Numbers:
 DAMPING = 0.85
 ROUNDS = 100
 CONVERGED = 1e-10
-"""Where all pages together change by less than this, the next round would tell nothing new."""
+"""If all ranks together change by less than this, further rounds make no difference."""
 DIGITS = 9
-"""Of a rank times the number of pages, so many decimals are kept."""
+"""Ranks are rounded to this many decimals."""
 
 
 def pagerank(edges: Edges) -> Shares:
-    """The rank of each page, 1 for a page like the average; the same bits on every machine.
+    """The rank of each page, 1 for the average page; identical to the bit on every machine.
 
-    Sums are taken one by one in the order of the links, whatever the number of cores and the size of the parts.
-    Needs four numbers of 8 bytes for each page, and one part of the links.
+    Sums are computed in the order of the links, whatever the number of cores and the size of the chunks.
+    Needs four 8-byte numbers per page, and one chunk of the links.
     """
     import numpy as np
 
@@ -136,25 +137,25 @@ def pagerank(edges: Edges) -> Shares:
     for _ in range(ROUNDS):
         lost = _total(rank[out == 0])
         share = np.divide(rank, out, out=np.zeros(pages), where=out > 0)
-        following = np.full(pages, (1.0 - DAMPING + DAMPING * lost) / pages)
+        updated = np.full(pages, (1.0 - DAMPING + DAMPING * lost) / pages)
         for sources, targets in edges.chunks():
-            np.add.at(following, targets, DAMPING * share[sources])
-        change = _total(np.abs(following - rank))
-        rank = following
+            np.add.at(updated, targets, DAMPING * share[sources])
+        change = _total(np.abs(updated - rank))
+        rank = updated
         if change < CONVERGED:
             break
     return np.round(rank * pages, DIGITS)
 
 
 def _total(values: Shares) -> float:
-    """The sum from left to right: `sum` of numpy may add in another order on another processor."""
+    """The sum from left to right, since numpy's `sum` adds in a different order on other processors."""
     import numpy as np
 
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 THIN_WORDS = 150
-"""An article of fewer words says little, whether its editors have marked it as a stub or not."""
+"""An article with fewer words is thin, whether its editors marked it as a stub or not."""
 
 
 def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
@@ -166,7 +167,7 @@ def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:
 
 
 def _write_pages(database: AtlasDatabase, folder: Path, edges: Edges) -> None:
-    """Each page with its links counted, its rank, its island, and the region of thin pages it is of."""
+    """Write each page with its numbers of links, its rank, its island, and its region of thin pages."""
     import numpy as np
 
     ins, outs = np.zeros(edges.pages, dtype=np.int64), np.zeros(edges.pages, dtype=np.int64)
@@ -179,7 +180,7 @@ def _write_pages(database: AtlasDatabase, folder: Path, edges: Edges) -> None:
         FROM nodes JOIN pages ON nodes.entry = pages.entry ORDER BY id"""
     )
     thin = database.columns("SELECT thin FROM sheet ORDER BY id")["thin"].astype(bool)
-    worked_out = {
+    computed = {
         "id": np.arange(edges.pages, dtype=np.int32),
         "linked": ins,
         "linking": outs,
@@ -187,17 +188,17 @@ def _write_pages(database: AtlasDatabase, folder: Path, edges: Edges) -> None:
         "island": connected_groups(edges),
         "region": connected_groups(edges, thin),
     }
-    with database.with_arrays("worked_out", worked_out):
+    with database.with_arrays("computed", computed):
         database.execute(
             """CREATE TABLE told AS
             SELECT sheet.*, linked, linking, rank, island, CASE WHEN thin THEN region END AS region
-            FROM sheet JOIN worked_out ON sheet.id = worked_out.id"""
+            FROM sheet JOIN computed ON sheet.id = computed.id"""
         )
     save_query(database, folder, "graph", "SELECT * FROM told ORDER BY id")
 
 
 def _write_regions(database: AtlasDatabase, folder: Path) -> None:
-    """Groups of thin pages that link to each other, each with the page outside that most of them stand around."""
+    """Write groups of thin pages that link to each other, with the outside page that most of a group link with."""
     save_query(
         database,
         folder,
@@ -226,7 +227,7 @@ def _write_regions(database: AtlasDatabase, folder: Path) -> None:
 
 
 def _write_wanted(database: AtlasDatabase, folder: Path) -> None:
-    """Pages that others name and the book lacks."""
+    """Write the pages that others link to and the book lacks."""
     save_query(
         database,
         folder,

@@ -1,4 +1,4 @@
-"""Queries of an atlas: pages by rank, pages at the edges, the timeline, an overview, and what a policy hides."""
+"""Queries of an atlas: pages by rank, pages at the edges, the timeline, an overview, and hiding by a policy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RANK_COLUMNS = ("path", "title", "kind", "words", "references", "linked", "linki
 
 
 def ranked_pages(atlas: Atlas, by: RankOrder, words: str, window: ResultWindow) -> ResultPage:
-    """The pages whose title has all of some words, the most authoritative, most linked or best referenced first."""
+    """The pages whose titles contain all words, the most authoritative, most linked or best referenced first."""
     chosen: list[Condition] = [("kind <> 'redirect'", ())]
     chosen += [("contains(lower(title), lower(?))", [word]) for word in search_words(words)]
     with atlas.database(files=atlas.files(GRAPH)) as database:
@@ -49,7 +49,7 @@ def ranked_pages(atlas: Atlas, by: RankOrder, words: str, window: ResultWindow) 
 EdgeKind = Literal["orphans", "islands", "stubs", "wanted"]
 EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 MAX_NAMED = 5
-"""Pages of an island or a region that are named."""
+"""How many pages of an island or a region are named."""
 PAGE_FIELDS = ("path", "title", "words", "linked", "linking")
 
 
@@ -69,23 +69,23 @@ def _page(row: Mapping[str, Any]) -> Row:
 
 
 def _islands(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
-    """Groups of pages that no link joins with the largest group; pages that stand alone are orphans."""
+    """Groups of pages without links to or from the largest group; single pages are orphans instead."""
     database.execute(
         """CREATE VIEW islands AS SELECT island AS first, count(*) AS pages, sum(words)::BIGINT AS words
         FROM graph WHERE kind <> 'redirect' GROUP BY island HAVING count(*) > 1
         QUALIFY row_number() OVER (ORDER BY count(*) DESC, island) > 1"""
     )
     found = select_page(database, "islands", (), "pages DESC, first", window)
-    rows = [
+    rows = (
         {"pages": row["pages"], "words": row["words"], "named": _top_pages(database, "island", row["first"])}
         for row in found.rows
-    ]
-    return ResultPage(tuple(rows), found.total, found.offset)
+    )
+    return replace(found, rows=tuple(rows))
 
 
 def _stubs(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
     found = select_page(database, "regions", (), "pages DESC, region", window)
-    rows = [
+    rows = (
         {
             "pages": row["pages"],
             "words": int(row["words"]),
@@ -94,12 +94,12 @@ def _stubs(database: AtlasDatabase, window: ResultWindow) -> ResultPage:
             "named": _top_pages(database, "region", row["region"]),
         }
         for row in found.rows
-    ]
-    return ResultPage(tuple(rows), found.total, found.offset)
+    )
+    return replace(found, rows=tuple(rows))
 
 
 def _hub(database: AtlasDatabase, page: int | None) -> Row | None:
-    """The page outside that most pages of a region are linked with."""
+    """The outside page that most pages of a region are linked with."""
     found = [] if page is None else database.rows("SELECT * FROM graph WHERE id = ?", [page])
     return _page(clean_row(found[0])) if found else None
 
@@ -120,16 +120,16 @@ TIMELINE_ORDER = "earliest, latest, entry, number"
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """Which moments are wanted: those that begin in some years; years before Christ are negative, and none is 0."""
+    """Which moments to list: those that begin within some years; years BC are negative, and there is no year 0."""
 
     first: int | None = None
     last: int | None = None
     subject: str = ""
-    """Words of what a claim is about."""
+    """Words of the claim's subject."""
     words: str = ""
     """Words of the claim."""
     page: str = ""
-    """The title or path of the page that says it."""
+    """The title or path of the claim's page."""
 
     def __post_init__(self) -> None:
         for year in (self.first, self.last):
@@ -137,30 +137,30 @@ class TimelineFilter:
                 raise BadUsage(f"{year} is no year of the timeline.", remedy="Give one such as 1789 or -1200.")
 
 
-def timeline(atlas: Atlas, wish: TimelineFilter, window: ResultWindow) -> ResultPage:
-    """Claims that name a date, by their first date; what lasted begins where it began."""
+def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> ResultPage:  # noqa: A002
+    """Claims with a date, sorted by their first date, or the beginning of a period."""
     chosen: list[Condition] = [("earliest IS NOT NULL AND latest IS NOT NULL", ())]
-    if wish.first is not None:
-        chosen.append(("earliest >= ?", [day_number(wish.first)]))
-    if wish.last is not None:
-        chosen.append(("earliest < ?", [day_number(_following(wish.last))]))
-    for column, words in (("subject", wish.subject), ("claim", wish.words)):
+    if filter.first is not None:
+        chosen.append(("earliest >= ?", [day_number(filter.first)]))
+    if filter.last is not None:
+        chosen.append(("earliest < ?", [day_number(1 if filter.last == -1 else filter.last + 1)]))  # there is no year 0
+    for column, words in (("subject", filter.subject), ("claim", filter.words)):
         chosen += [(f"contains(lower({column}), lower(?))", [word]) for word in search_words(words)]
     named = [table for table in ("titles", "pages") if atlas.has_tables(table)][:1]
-    if wish.page:
+    if filter.page:
         titled = (
             f"path IN (SELECT path FROM {named[0]} WHERE title = ?)" if named else f"{sql_title_of_path('path')} = ?"
         )
-        chosen.append((f"path = ? OR {titled}", [wish.page, wish.page]))
+        chosen.append((f"path = ? OR {titled}", [filter.page, filter.page]))
     with atlas.database("claims", *named) as database:
         found = select_page(database, "claims", chosen, TIMELINE_ORDER, window, TIMELINE_COLUMNS)
         titles = _titles(database, named[0], {row["path"] for row in found.rows}) if named else {}
     rows = tuple(_shown_row(row, titles.get(row["path"]) or _page_title(row)) for row in found.rows)
-    return ResultPage(rows, found.total, found.offset)
+    return replace(found, rows=rows)
 
 
 def _shown_row(row: Row, title: str) -> Row:
-    """A row as it is shown: with its date in words, which the whole claim tells."""
+    """A row for display, with its date in words, which are derived from the complete claim."""
     try:
         words = DateText(date_from_record(json.loads(row["record"])["dates"][0]))
     except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
@@ -169,7 +169,7 @@ def _shown_row(row: Row, title: str) -> Row:
 
 
 def _page_title(row: Row) -> str:
-    """What a claim calls its page, by which a policy may hide it; the path where it does not tell."""
+    """The title of a claim's page, by which a policy may hide it; the path if the claim has none."""
     try:
         named = json.loads(row["record"])["page_title"]
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -185,14 +185,10 @@ def _titles(database: AtlasDatabase, table: str, paths: set[str]) -> dict[str, s
     return {row["path"]: row["title"] for row in database.rows(query, sorted(paths))}
 
 
-def _following(year: int) -> int:
-    return 1 if year == -1 else year + 1
-
-
 def overview(atlas: Atlas, *, complete: bool = True) -> dict[str, Any]:
-    """What the tables tell; parts whose tables are lacking are left out.
+    """Figures about the book; parts whose tables are missing are left out.
 
-    `whole` works out what is not yet known; else only what is told at once.
+    `complete` computes what is not cached yet; else only what is available at once is included.
     """
     manifest = atlas.bulk.manifest
     told: dict[str, Any] = {
@@ -250,28 +246,28 @@ def _claims(atlas: Atlas) -> dict[str, Any]:
 
 
 PAGE_COLUMNS = ("title", "path", "about", "first_path", "first_title")
-"""What a row calls the pages that it names."""
+"""The columns in which rows name pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFilter:
-    """Stands between the answers of an atlas and whoever reads them."""
+    """Removes what a policy hides from the results of an atlas."""
 
     titles: HiddenTitles
     whose: str
-    """The policy, as readers hear of it."""
+    """How sentences for readers refer to the policy."""
 
     def hides(self, told: Mapping[str, Any]) -> bool:
-        """Whether a row, or anything in it, names a hidden page."""
+        """Whether a row, or anything nested in it, names a hidden page."""
         return bool(self.titles) and any(map(self.titles.has, _pages_in(told)))
 
     def filter_page(self, found: ResultPage) -> ResultPage:
-        """Without the rows that name hidden pages, which are counted."""
+        """The page of results without rows that name hidden pages, which are counted."""
         rows = self._visible(found.rows)
         return replace(found, rows=tuple(rows), hidden=len(found.rows) - len(rows))
 
     def overview(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Without the hidden ones of the first pages, which are counted."""
+        """The overview without hidden pages among the first ones, which are counted."""
         if "links" not in told:
             return dict(told)
         links = told["links"]
@@ -279,13 +275,13 @@ class PolicyFilter:
         return {**told, "links": links | {"first": first, "hidden": len(links["first"]) - len(first)}}
 
     def relatives(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Without the relatives who are hidden or whose ties a hidden page tells; PageHidden if the person is."""
+        """The relatives without those who are hidden or tied by a hidden page; PageHidden if the person is hidden."""
         self._refuse_hidden(told["person"])
         relatives = self._visible(told["relatives"])
         return {**told, "relatives": relatives, "hidden": len(told["relatives"]) - len(relatives)}
 
     def relation(self, told: dict[str, Any]) -> dict[str, Any]:
-        """As it is; PageHidden if one of the two, or somebody between them, is hidden."""
+        """The relation, unchanged; PageHidden if one of the two, or a person between them, is hidden."""
         self._refuse_hidden(told)
         return told
 
@@ -301,7 +297,7 @@ class PolicyFilter:
 
 
 def _pages_in(row: Mapping[str, Any]) -> Iterator[str]:
-    """The pages that a row names, by title and by path; who has no page is known by the page that names them."""
+    """The titles and paths of pages that a row names; a person without a page counts as the page that names them."""
     for name, value in row.items():
         if name in PAGE_COLUMNS and isinstance(value, str) and value:
             yield value

@@ -1,4 +1,4 @@
-"""Claims and facts read back from tables that anybody may have written."""
+"""Claims and facts read back from tables, which may come from anybody."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from kiwiresearch.atlas.facts import UniqueFact, is_alternative
 from kiwiresearch.claims.claim import Claim, claim_from_record
+from kiwiresearch.claims.conflicts.values import first_moment, last_moment
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 from kiwiresearch.ids import BookId
@@ -19,16 +20,16 @@ from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000
-"""A longer sentence is none."""
+"""Longer ones are not claims."""
 MAX_PAGE_CHARS = 2**40
 MAX_DAY = 10**13
-"""Days before and after which nothing was or will be."""
+"""The most days before and after the origin that a date may be."""
 MAX_DIGITS = 300
 PRECISIONS, QUALIFIERS, CALENDARS = get_args(Precision), get_args(Qualifier), get_args(Calendar)
 
 
 def checked_claim(record: str) -> Claim | None:
-    """The claim that a record holds; None for a record that holds none."""
+    """The claim of a record; None if it is invalid."""
     if len(record) > MAX_RECORD_CHARS:
         return None
     try:
@@ -39,7 +40,7 @@ def checked_claim(record: str) -> Claim | None:
 
 
 def _is_sound(claim: Claim) -> bool:
-    """Whether all that is looked at of a claim is of its kind, within its bounds, and can be written down."""
+    """Whether all values of a claim that are used have the right type, are within bounds, and can be encoded."""
     quantities = [measure.quantity for measure in claim.measures]
     whens = [dated.when for dated in claim.dates] + [measure.when for measure in claim.measures if measure.when]
     return (
@@ -54,7 +55,7 @@ def _is_sound(claim: Claim) -> bool:
 
 
 def _are_texts(*values: object) -> bool:
-    """Texts that UTF-8 can hold; half of a character cannot be written into any table."""
+    """Whether all values are texts that can be encoded as UTF-8, which lone surrogates cannot."""
     return all(isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value for value in values)
 
 
@@ -62,8 +63,8 @@ def _are(kind: type, *values: object) -> bool:
     return all(type(value) is kind for value in values)
 
 
-def _is_span(start: int, end: int, most: int) -> bool:
-    return _are(int, start, end) and 0 <= start <= end <= most
+def _is_span(start: int, end: int, length: int) -> bool:
+    return _are(int, start, end) and 0 <= start <= end <= length
 
 
 def _is_when(when: DateRange) -> bool:
@@ -90,12 +91,12 @@ def _is_quantity(one: Quantity) -> bool:
 
 
 MAX_QUOTE_CHARS = 2_000
-"""Behind so many characters no date is looked for: a table from elsewhere may hold anything."""
+"""Dates are searched only in this many characters, since a table may contain anything."""
 EVENTS = {"birth_date": "birth", "death_date": "death"}
 
 
 def fact_of_person(book: BookId, row: Mapping[str, Any]) -> UniqueFact | None:
-    """The fact that a row of the table of people tells; None where its quote does not hold the date."""
+    """The fact of a row of the table of people; None if its quote does not contain the date."""
     dated, quote, name = _dated(row), str(row["quote"]), str(row["name"])
     if dated is None or dated.when.qualifier or is_alternative(quote, dated):
         return None
@@ -117,20 +118,18 @@ def fact_of_person(book: BookId, row: Mapping[str, Any]) -> UniqueFact | None:
 
 
 def date_of_row(row: Mapping[str, Any]) -> DateRange | None:
-    """The date of a row, as exact as its quote tells it."""
+    """The date of a row, with the precision of its quote."""
     if row["earliest"] is None or row["latest"] is None:
         return None
     dated = _dated(row)
     if dated is not None:
         return dated.when
-    # What is not read from the quote is taken as it stands in the row: days that nobody called rough.
+    # A date that cannot be read from the quote is taken from the row, as exact.
     return DateRange(row["earliest"], row["latest"], "day" if row["earliest"] == row["latest"] else "year")
 
 
 def _dated(row: Mapping[str, Any]) -> DateMention | None:
-    """The date of a row where it stands in its quote: of one that lasted, as in a life, an end of it."""
-    from kiwiresearch.claims.conflicts.values import first_moment, last_moment
-
+    """The date of a row as found in its quote; for a period, such as a life, one end of it."""
     days = (row["earliest"], row["latest"])
     for dated in dates_in(str(row["quote"])[:MAX_QUOTE_CHARS]):
         for when in (dated.when, first_moment(dated.when), last_moment(dated.when)):

@@ -1,4 +1,4 @@
-"""Who is related to whom in a book; people who may be living are withheld."""
+"""How people of a book are related; those who may be living are withheld."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, Row, search_words, sql_title_of_path
-from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around
+from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.lineage import path_to, predecessors_from
@@ -19,25 +19,25 @@ from kiwiresearch.kin.tree import Evidence, PersonId, Tree
 from kiwiresearch.text.dates.ranges import DateRange, DateText
 
 MAX_NAMED = 8
-"""People of a family that a list of families names."""
-MAX_LOOKED_AT = 80
-"""People that are looked at for that."""
+"""How many people of each family a list of families names."""
+MAX_FAMILY_SAMPLE = 80
+"""How many people of a family are considered for that."""
 FURTHEST = 12
 MAX_PATH_TIES = 40
 MAX_PATH_PEOPLE = 50_000
-"""People who are looked at on the way from one to another."""
+"""How many people are visited to find a path between two."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrivacyView:
-    """How much is seen: the mode, and the year that tells who may be alive."""
+    """Who is shown: the privacy mode, and the year by which people may be alive."""
 
     mode: Mode
     year: int
 
 
 def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPage:
-    """The largest families, each with those of it who have pages and may be named."""
+    """The largest families, each with members who have pages and may be named."""
     with _open_families(atlas) as database:
         total = database.scalar("SELECT count(*) FROM (SELECT family FROM persons GROUP BY family HAVING count(*) > 1)")
         rows = database.rows(
@@ -45,28 +45,29 @@ def families(atlas: Atlas, sight: PrivacyView, window: ResultWindow) -> ResultPa
             GROUP BY family HAVING count(*) > 1 ORDER BY pages DESC, people DESC, family
             LIMIT {window.limit} OFFSET {window.offset}"""
         )
-        told = [_family(database, row, sight) for row in rows]
-    return ResultPage(tuple(told), int(total), window.offset)
+        found = tuple(_family(database, row, sight) for row in rows)
+    return ResultPage(found, int(total), window.offset)
 
 
 def _family(database: AtlasDatabase, row: Row, sight: PrivacyView) -> Row:
     members = database.rows(
-        f"SELECT person FROM persons WHERE family = ? AND has_page ORDER BY id LIMIT {MAX_LOOKED_AT}", [row["family"]]
+        f"SELECT person FROM persons WHERE family = ? AND has_page ORDER BY id LIMIT {MAX_FAMILY_SAMPLE}",
+        [row["family"]],
     )
-    seen = _visible_tree(database, [one["person"] for one in members], sight, most=MAX_LOOKED_AT)
+    seen = _visible_tree(database, [one["person"] for one in members], sight, max_people=MAX_FAMILY_SAMPLE)
     named = [_person(seen, one.id) for one in seen.persons.values() if one.external.get("zim")]
     named.sort(key=lambda one: (-len(seen.children(one["id"])), one["name"]))
     return {"people": row["people"], "pages": row["pages"], "named": named[:MAX_NAMED]}
 
 
 def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -> dict[str, Any]:
-    """A person and everybody who is no more than so many ties away, each with what they are to the person."""
+    """A person and all relatives up to `steps` ties away, each with their kinship."""
     if not 1 <= steps <= FURTHEST:
         raise BadUsage(f"{steps} ties cannot be followed.", remedy=f"Give a number from 1 to {FURTHEST}.")
     with _open_families(atlas) as database:
         person = _find_person(database, words)
         seen = _visible_tree(database, [person], sight)
-    _refuse_hidden(seen, person, words)
+    _refuse_withheld(seen, person, words)
     family, came = KinshipFinder(seen), predecessors_from(seen, person)
     found = []
     for one in came:
@@ -78,20 +79,20 @@ def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -
 
 
 def relation(atlas: Atlas, first: str, second: str, sight: PrivacyView) -> dict[str, Any]:
-    """What the second person is to the first, and the way between them; an empty way where none is known."""
+    """The kinship of the second person to the first, and the path between them, which is empty if none is known."""
     with _open_families(atlas) as database:
         one, other = _find_person(database, first), _find_person(database, second)
         between = _path_between(database, one, other)
         seen = _visible_tree(database, dict.fromkeys([one, other, *between]), sight)
     for person, words in ((one, first), (other, second)):
-        _refuse_hidden(seen, person, words)
+        _refuse_withheld(seen, person, words)
     found = KinshipFinder(seen).kinship(one, other)
     way = [_person(seen, step.person) | {"kind": step.kind} for step in found.path]
     return {"first": _person(seen, one), "second": _person(seen, other), "kinship": found.words, "way": way}
 
 
 def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -> ResultPage:
-    """People who have pages and whose names hold some words; those who are kept back are counted, not named."""
+    """People who have pages and whose names contain some words; those withheld are counted, not named."""
     with _open_families(atlas) as database:
         values = search_words(words)
         chosen = " AND ".join(
@@ -105,9 +106,9 @@ def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -
         found = [row["person"] for row in rows]
         if not found:
             return ResultPage((), int(total), window.offset)
-        seen = _visible_tree(database, found, sight, most=MAX_PEOPLE + len(found))
-    told = [_person(seen, one) for one in found if one in seen.persons]
-    return ResultPage(tuple(told), int(total), window.offset)
+        seen = _visible_tree(database, found, sight, max_people=MAX_PEOPLE + len(found))
+    shown = tuple(_person(seen, one) for one in found if one in seen.persons)
+    return ResultPage(shown, int(total), window.offset)
 
 
 @contextlib.contextmanager
@@ -120,17 +121,18 @@ def _visible_tree(
     database: AtlasDatabase,
     people: Sequence[PersonId] | dict[PersonId, None],
     sight: PrivacyView,
-    most: int = MAX_PEOPLE,
+    max_people: int = MAX_PEOPLE,
 ) -> RedactedTree:
-    """The tree around some people as the mode allows it to be seen.
+    """The tree around some people, redacted for the mode.
 
-    Who stands at its edge has fewer relatives here than in the book, and is sooner taken for living: never later.
+    People at its edge have fewer relatives here than in the book, so they may be taken for living, but never
+    the other way round.
     """
-    return redact(family_tree(database, people_around(database, list(people), most)), sight.mode, sight.year)
+    return redact(family_tree(database, people_around(database, list(people), max_people)), sight.mode, sight.year)
 
 
 def _find_person(database: AtlasDatabase, words: str) -> PersonId:
-    """The person whose page has this path or title, or who alone goes by this name."""
+    """The person whose page has this path or title, or the only one with this name."""
     rows = database.rows(
         f"""SELECT person, lower($1) IN (lower(person), lower(title), lower({sql_title_of_path("person")})) AS is_page
         FROM persons
@@ -147,7 +149,7 @@ def _find_person(database: AtlasDatabase, words: str) -> PersonId:
     return str(rows[0]["person"])
 
 
-def _refuse_hidden(seen: Tree, person: PersonId, words: str) -> None:
+def _refuse_withheld(seen: Tree, person: PersonId, words: str) -> None:
     if person not in seen.persons:
         raise BadUsage(
             f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."
@@ -155,30 +157,23 @@ def _refuse_hidden(seen: Tree, person: PersonId, words: str) -> None:
 
 
 def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> list[PersonId]:
-    """People on a shortest way from one to the other: circles around the first until the second is in one."""
+    """The people on a shortest path from one to the other, by breadth-first search; none if there is no path."""
     came: dict[PersonId, PersonId] = {one: one}
     circle = [one]
     for _ in range(MAX_PATH_TIES):
         if other in came or not circle or len(came) > MAX_PATH_PEOPLE:
             break
-        blanks = ", ".join("?" * len(circle))
-        rows = database.rows(
-            f"""SELECT person AS before, relative AS one FROM ties WHERE person IN ({blanks})
-            UNION SELECT relative AS before, person AS one FROM ties WHERE relative IN ({blanks})
-            ORDER BY one, before""",
-            [*circle, *circle],
-        )
-        circle = []
-        for row in rows:
-            if row["one"] not in came:
-                came[row["one"]] = row["before"]
-                circle.append(row["one"])
+        ties, circle = tied_people(database, circle), []
+        for before, person in ties:
+            if person not in came:
+                came[person] = before
+                circle.append(person)
     if other not in came:
         return []
-    way = [other]
-    while way[-1] != one:
-        way.append(came[way[-1]])
-    return way[::-1]
+    path = [other]
+    while path[-1] != one:
+        path.append(came[path[-1]])
+    return path[::-1]
 
 
 def _person(tree: Tree, one: PersonId) -> Row:
@@ -203,7 +198,7 @@ def _when(when: DateRange | None) -> Row | None:
 
 
 def _with_quote(tree: Tree, came: Any, row: Row) -> Row:
-    """The words of a page that tie somebody to the one before, and where they stand."""
+    """The row with the quote that ties a person to the one before on the path, and where it is."""
     before = came[row["id"]].before
     for tie in tree.relationships:
         if {tie.first, tie.second} == {before, row["id"]} and tie.evidence:
@@ -211,8 +206,8 @@ def _with_quote(tree: Tree, came: Any, row: Row) -> Row:
     return row | {"quote": "", "place": None}
 
 
-def _quoted(tree: Tree, told: Evidence) -> Row:
-    if told.start < 0:
+def _quoted(tree: Tree, evidence: Evidence) -> Row:
+    if evidence.start < 0:
         return {"quote": WITHHELD, "place": None}
-    page = {"path": told.source, "title": tree.sources[told.source].title}
-    return {"quote": told.snippet, "place": page | {"start": told.start, "end": told.end}}
+    page = {"path": evidence.source, "title": tree.sources[evidence.source].title}
+    return {"quote": evidence.snippet, "place": page | {"start": evidence.start, "end": evidence.end}}

@@ -1,1 +1,1 @@
-"""Whole books at once: every article into rows of Parquet, the same rows on one core or on a cluster."""
+"""Complete books as tables: every article as rows of Parquet, the same rows on one core or on a cluster."""

@@ -1,4 +1,4 @@
-"""A batch of entries read into rows and packed into shards; every engine runs this."""
+"""Reads a batch of entries into rows and packs them into shards; every engine runs this."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.directory import Numbers
 
 PAGE_TIMEOUT_S = 120.0
-"""No page takes a second; one that takes this long would take for ever."""
+"""Pages take less than a second; one that takes this long would never end."""
 
 
 class PageTimeout(BaseException):
-    """Not an Exception: nobody on the way may take it for a page that cannot be read."""
+    """Not an Exception, so that no handler in between takes it for an unreadable page."""
 
 
 @contextlib.contextmanager
 def time_limit(seconds: float = PAGE_TIMEOUT_S) -> Iterator[None]:
-    """Raise TookTooLong in the block after some time, where the system can: in a main thread, not on Windows."""
+    """Raise PageTimeout in the block after some time, where the system can: in the main thread, and not on Windows."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -52,11 +52,11 @@ def time_limit(seconds: float = PAGE_TIMEOUT_S) -> Iterator[None]:
 
 
 CACHE_BYTES = 8 * 2**20
-"""Clusters are read one after the other, so few need to be kept."""
+"""Clusters are read one after the other, so few need to be cached."""
 
-KNOWN_TARGETS = 2**15
+MAX_CACHED_TARGETS = 2**15
 MAX_PAGE_BYTES = 2**25
-"""Bytes; no page that somebody wrote is as large."""
+"""No page that people wrote is larger."""
 
 MAX_PROBLEM_CHARS = 300
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -67,7 +67,7 @@ TableRows = dict[str, list[Row]]
 
 
 class EntryReader:
-    """Reads entries of one book into rows; `at` hears the number of each before it is touched."""
+    """Reads entries of one book into rows; `at` is called with the number of each entry before it is read."""
 
     def __init__(self, file: Path, book: BookId, what: Sequence[str], at: Callable[[int], None] | None = None) -> None:
         opened = _open_book(file, book)
@@ -76,10 +76,10 @@ class EntryReader:
         self._at = at or (lambda _: None)
 
     def rows(self, ids: Sequence[int], lost: Iterable[int] = ()) -> TableRows:
-        """What is told of these entries, and in `errors` of those that tell nothing.
+        """The rows of these entries, with those that cannot be read in the table `errors`.
 
         The same entries give the same rows, whatever was read before. `lost` are
-        entries that are not to be touched, since a process has died of them.
+        entries that crashed a process and must not be read.
         """
         gone = set(lost)
         found: dict[int, TableRows] = {}
@@ -91,8 +91,8 @@ class EntryReader:
                 found[number] = self._entry(number)
         tables: TableRows = {table: [] for table in (*self._what, "errors")}
         for number in sorted(found):
-            for table, told in found[number].items():
-                tables[table] += told
+            for table, rows in found[number].items():
+                tables[table] += rows
         return tables
 
     def _entry(self, number: int) -> TableRows:
@@ -125,11 +125,11 @@ class EntryReader:
             return
         for table in self._what:
             if table != "titles":
-                told = _attempt(partial(self._checked_rows, table, page, (number, path)))
-                if isinstance(told, PageProblem):
-                    errors.append((number, path, table, told))
+                rows = _attempt(partial(self._checked_rows, table, page, (number, path)))
+                if isinstance(rows, PageProblem):
+                    errors.append((number, path, table, rows))
                 else:
-                    tables[table] = told
+                    tables[table] = rows
 
     def _page(self, number: int) -> PageDoc:
         entry: Entry = self._archive.read_at(number)
@@ -161,14 +161,14 @@ class EntryReader:
 
 
 class _OpenBook:
-    """A book that is open, and what is known of where its links lead."""
+    """An open book, with a cache of where its links lead."""
 
     def __init__(self, file: Path) -> None:
         set_cluster_cache(CACHE_BYTES)
         self.archive = LibzimArchive(file)
-        self.resolve: PathResolver = lru_cache(maxsize=KNOWN_TARGETS)(self._end)
+        self.resolve: PathResolver = lru_cache(maxsize=MAX_CACHED_TARGETS)(self._resolve)
 
-    def _end(self, path: str) -> str:
+    def _resolve(self, path: str) -> str:
         try:
             return self.archive.resolve(path) or ""
         except BookDamaged:
@@ -177,7 +177,7 @@ class _OpenBook:
 
 @lru_cache(maxsize=1)
 def _open_book(file: Path, book: BookId) -> _OpenBook:
-    """A process opens a book once, however many batches it takes from it."""
+    """Open a book, once per process, however many batches it reads."""
     found = _OpenBook(file)
     if found.archive.book.id != book:
         raise BookChanged(
@@ -194,7 +194,7 @@ class PageProblem(str):
 
 
 def _attempt(work: Callable[[], T]) -> T | PageProblem:
-    """What comes of work on one page, or what is wrong with it."""
+    """The result of work on one page, or what is wrong with the page."""
     try:
         with time_limit():
             return work()
@@ -202,24 +202,24 @@ def _attempt(work: Callable[[], T]) -> T | PageProblem:
         raise
     except PageTimeout:
         return PageProblem(f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
-    except Exception as problem:  # whatever is wrong with one page, the others have nothing to do with it
+    except Exception as problem:  # whatever is wrong with one page must not affect the others
         return _reason(problem)
 
 
 def _reason(problem: Exception) -> PageProblem:
-    """What is wrong, in words that are the same on every machine: without addresses and the place of the file."""
+    """What is wrong, in words that are the same on every machine: without memory addresses and file paths."""
     if isinstance(problem, BookDamaged) and problem.__cause__:
-        told = f"It cannot be read: {problem.__cause__}"
+        text = f"It cannot be read: {problem.__cause__}"
     elif isinstance(problem, KiwiError):
-        told = problem.message
+        text = problem.message
     else:
-        told = f"{type(problem).__name__}: {problem}"
-    line = " ".join(ADDRESS.sub("", told).split())[:MAX_PROBLEM_CHARS].rstrip(". :") + "."
+        text = f"{type(problem).__name__}: {problem}"
+    line = " ".join(ADDRESS.sub("", text).split())[:MAX_PROBLEM_CHARS].rstrip(". :") + "."
     return PageProblem(line.encode("utf-8", "replace").decode())
 
 
 def _plain(row: Row) -> Row:
-    """The row with text that can be written everywhere: half a pair of surrogates is no character."""
+    """The row with lone surrogates replaced, which cannot be written; OverflowError for too large a number."""
     for value in row:
         if isinstance(value, str) and not value.isascii() and not _is_text(value):
             return tuple(v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in row)
@@ -238,7 +238,7 @@ def _is_text(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Some rows of a table as a Parquet file; without rows there is none, but for the first of a table."""
+    """Some rows of a table as a Parquet file; without rows it is empty, except for the first of a table."""
 
     table: str
     tally: RowTally
@@ -247,19 +247,19 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class FinishedBatch:
-    """What became of a batch."""
+    """The shards of a batch, one per table."""
 
     number: int
     shards: tuple[Shard, ...]
 
 
 Batches = Generator[FinishedBatch, None, None]
-"""Batches as an engine gets them done; closing it ends the work."""
+"""Batches as an engine finishes them; closing the generator stops the work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BulkWork:
-    """Which entries of which book are to be read, in which order, how many at once, and what for."""
+    """Which entries of which book to read, in which order, how many at once, and for which tables."""
 
     file: Path
     book: BookId
@@ -269,7 +269,7 @@ class BulkWork:
 
     @property
     def batches(self) -> int:
-        """At least one, so that every table has a shard."""
+        """The number of batches: at least one, so that every table has a shard."""
         return max(-(-len(self.entries) // self.size), 1)
 
     def ids(self, number: int) -> list[int]:
@@ -281,18 +281,15 @@ class BulkWork:
 
 
 def pack_batch(number: int, tables: TableRows) -> FinishedBatch:
-    """Pack the rows of a batch."""
-    return FinishedBatch(number, tuple(_pack_shard(number, table, told) for table, told in tables.items()))
+    """Pack the rows of a batch into shards."""
+    shards = (
+        Shard(table, rows_tally(rows), to_parquet(table, rows) if rows or not number else b"")
+        for table, rows in tables.items()
+    )
+    return FinishedBatch(number, tuple(shards))
 
 
-def _pack_shard(number: int, table: str, told: list[Row]) -> Shard:
-    content = to_parquet(table, told) if told or not number else b""
-    return Shard(table, rows_tally(told), content)
-
-
-def rows_tally(told: Sequence[Row]) -> RowTally:
-    """The tally of rows of one table that are sorted by entry."""
-    total = RowTally()
-    for _, of_entry in groupby(told, key=lambda row: row[0]):
-        total += page_tally(of_entry)
-    return total
+def rows_tally(rows: Iterable[Row]) -> RowTally:
+    """The tally of rows of one table, which are sorted by entry."""
+    by_entry = groupby(rows, key=lambda row: row[0])
+    return sum((page_tally(of_entry) for _, of_entry in by_entry), RowTally())

@@ -16,7 +16,7 @@ from kiwiresearch.text.dates.ranges import DateRange
 
 
 def claim_rows(page: PageDoc, book_name: str) -> Iterator[Row]:
-    """What `claims` tells of a page, behind its entry and path."""
+    """The rows of `claims` for a page, without entry and path."""
     for number, claim in enumerate(claims_of(page, book_name)):
         yield (number, *_claim(claim))
 
@@ -46,14 +46,14 @@ def _claim(claim: Claim) -> Row:
 
 
 def people_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
-    """What `people` tells of a page that is about one person; values that their own quote does not bear out are not."""
+    """The rows of `people` for a page about one person, without values that their own quote does not support."""
     read = read_person(page)
     if not read.is_person:
         return
     name = read.name or read.title
     also = (read.name,) if read.name else ()
-    kept = (fact for fact in read.facts if not check(fact, page.text, read.title, read.sex, other_names=also))
-    for number, fact in enumerate(kept):
+    supported = (fact for fact in read.facts if not check(fact, page.text, read.title, read.sex, other_names=also))
+    for number, fact in enumerate(supported):
         snippet = fact.snippet
         yield (
             number,

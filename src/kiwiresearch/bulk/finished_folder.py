@@ -1,4 +1,4 @@
-"""A finished folder of tables: its manifest, how it is opened, and how it is checked; it may come from anybody."""
+"""A finished folder of tables: its manifest, opening it, and checking it, since it may come from anybody."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha256
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S
-from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet, page_tally
+from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S, rows_tally
+from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet
 from kiwiresearch.errors import KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -23,7 +22,7 @@ SHA = re.compile(r"sha256:[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class BookIdentity:
-    """The book that a folder is made of, as it tells of itself."""
+    """The book that a folder was made from, by its own metadata."""
 
     id: BookId
     name: str
@@ -33,7 +32,7 @@ class BookIdentity:
     file: str
     """The name of its file, without the folder."""
     checksum: str
-    """The MD5 that the file carries; empty where it has none."""
+    """The MD5 stored in the file; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +57,18 @@ class TableFiles:
 
 @dataclass(frozen=True, slots=True)
 class BulkManifest:
-    """What was made of which book, by which version, and what came of it."""
+    """Which tables were made from which book by which version, and their files."""
 
     book: BookIdentity
     version: str
     what: tuple[str, ...]
     fingerprint: str
     entries: int
-    """How many articles and redirects were gone through."""
+    """How many articles and redirects were read."""
     tables: Mapping[str, TableFiles]
 
     def record(self) -> dict[str, Any]:
-        """What `manifest.json` holds."""
+        """The content of `manifest.json`."""
         return {
             "format": FORMAT,
             "book": asdict(self.book),
@@ -81,7 +80,7 @@ class BulkManifest:
         }
 
     def summary(self) -> dict[str, Any]:
-        """The same without the single files."""
+        """The same with the number of shards instead of their list."""
         tables = {
             name: {"rows": table.rows, "digest": table.digest, "shards": len(table.shards)}
             for name, table in self.tables.items()
@@ -97,8 +96,8 @@ def book_identity(archive: LibzimArchive) -> BookIdentity:
 
 
 def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
-    """A hash of all that rows depend on but the book: not of the engine, the batches or the workers."""
-    told = {
+    """A hash of everything besides the book that rows depend on: not of engine, batches or workers."""
+    parts = {
         "format": FORMAT,
         "version": version,
         "what": what,
@@ -107,42 +106,44 @@ def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
         "largest_page": MAX_PAGE_BYTES,
         "page_s": PAGE_TIMEOUT_S,
     }
-    return "sha256:" + sha256(canonical_json(told).encode()).hexdigest()
+    return "sha256:" + sha256(canonical_json(parts).encode()).hexdigest()
 
 
-def manifest_from_record(told: Any) -> BulkManifest:
-    """The manifest that a record was made of; ValueError, KeyError or TypeError if it was none."""
-    if told["format"] != FORMAT:
-        raise ValueError(f"format {told['format']!r} is not known")
+def manifest_from_record(record: Any) -> BulkManifest:
+    """The manifest of a record; ValueError, KeyError or TypeError if it is invalid."""
+    if record["format"] != FORMAT:
+        raise ValueError(f"format {record['format']!r} is not known")
     return BulkManifest(
-        book=identity_from_record(told["book"]),
-        version=_text(told["version"]),
-        what=tuple(_text(one) for one in told["what"]),
-        fingerprint=_text(told["fingerprint"]),
-        entries=_count(told["entries"]),
-        tables=_tables(told["tables"]),
+        book=identity_from_record(record["book"]),
+        version=_text(record["version"]),
+        what=tuple(_text(one) for one in record["what"]),
+        fingerprint=_text(record["fingerprint"]),
+        entries=_count(record["entries"]),
+        tables=_tables(record["tables"]),
     )
 
 
-def identity_from_record(told: Any) -> BookIdentity:
-    """The book of a record; KeyError or TypeError if it is none."""
-    texts = [_text(told[name]) for name in ("name", "title", "date", "language", "file", "checksum")]
-    return BookIdentity(BookId(_text(told["id"])), *texts)
+def identity_from_record(record: Any) -> BookIdentity:
+    """The book of a record; KeyError or TypeError if it is invalid."""
+    texts = [_text(record[name]) for name in ("name", "title", "date", "language", "file", "checksum")]
+    return BookIdentity(BookId(_text(record["id"])), *texts)
 
 
 def shard_name(table: str, number: int) -> str:
     return f"{table}/{number:06d}.parquet"
 
 
-def _tables(told: Any) -> dict[str, TableFiles]:
-    unknown = sorted(told.keys() - TABLES.keys())
+def _tables(record: Any) -> dict[str, TableFiles]:
+    unknown = sorted(record.keys() - TABLES.keys())
     if unknown:
         raise ValueError(f"no table is called {unknown[0]!r}")
-    return {name: _table_files(name, told[name]) for name in TABLES if name in told}
+    return {name: _table_files(name, record[name]) for name in TABLES if name in record}
 
 
-def _table_files(name: str, told: Any) -> TableFiles:
-    table = TableFiles(_count(told["rows"]), _sha(told["digest"]), tuple(_shard(name, one) for one in told["shards"]))
+def _table_files(name: str, record: Any) -> TableFiles:
+    table = TableFiles(
+        _count(record["rows"]), _sha(record["digest"]), tuple(_shard(name, one) for one in record["shards"])
+    )
     if sum(shard.rows for shard in table.shards) != table.rows:
         raise ValueError(f"the shards of {name!r} have not {table.rows} rows")
     if not table.shards:
@@ -150,11 +151,11 @@ def _table_files(name: str, told: Any) -> TableFiles:
     return table
 
 
-def _shard(table: str, told: Any) -> ShardFile:
-    file = _text(told["file"])
+def _shard(table: str, record: Any) -> ShardFile:
+    file = _text(record["file"])
     if not re.fullmatch(rf"{table}/[0-9]{{6,}}\.parquet", file):
         raise ValueError(f"{file!r} is no name of a shard of {table!r}")
-    return ShardFile(file, _count(told["rows"]), _count(told["bytes"]), _sha(told["sha256"]))
+    return ShardFile(file, _count(record["rows"]), _count(record["bytes"]), _sha(record["sha256"]))
 
 
 def _text(value: Any) -> str:
@@ -178,7 +179,7 @@ def _count(value: Any) -> int:
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 2**28
 WORK_FOLDER = ".kiwiresearch"
-"""What is only needed until the tables are finished lies in here."""
+"""The subfolder for what is needed only until the tables are finished."""
 PLAN = f"{WORK_FOLDER}/plan.json"
 MAKE_REMEDY = "Make one with 'kiwiresearch bulk --book BOOK --out FOLDER'."
 REMAKE_REMEDY = "Remove the folder, and make it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."
@@ -186,7 +187,7 @@ REMAKE_REMEDY = "Remove the folder, and make it again with 'kiwiresearch bulk --
 
 @dataclass(frozen=True, slots=True)
 class BulkFolder:
-    """A finished folder: its manifest, and where its shards are."""
+    """A finished folder and its manifest."""
 
     folder: Path
     manifest: BulkManifest
@@ -195,9 +196,9 @@ class BulkFolder:
         return table in self.manifest.tables
 
     def shards(self, table: str) -> list[Path]:
-        """The files of a table, at least one, each with the columns it should have.
+        """The files of a table, at least one, each with the right columns and number of rows.
 
-        RunNotFound where the folder was made without this table.
+        RunNotFound if the folder was made without this table.
         """
         if not self.has_table(table):
             raise RunNotFound(
@@ -213,13 +214,13 @@ class BulkFolder:
         return files
 
     def check_files(self) -> None:
-        """RunDamaged where a file is missing, or has not the size it should have; what is in them is not looked at."""
+        """Raise RunDamaged if a file is missing or has the wrong size; contents are not checked."""
         for table in self.manifest.tables.values():
             for shard in table.shards:
                 self.file(shard)
 
     def file(self, shard: ShardFile) -> Path:
-        """Where a shard is: an ordinary file below the folder, of the size it should have."""
+        """The file of a shard: a regular file below the folder, of the right size; else RunDamaged."""
         file = self.folder / shard.file
         try:
             is_inside = file.resolve(strict=True).is_relative_to(self.folder.resolve(strict=True))
@@ -236,7 +237,7 @@ class BulkFolder:
 
 
 def open_folder(folder: Path) -> BulkFolder:
-    """Open a finished folder; what it says of itself is checked, its rows are when they are asked for."""
+    """Open a finished folder; its manifest is checked now, its rows when they are read."""
     file = folder / MANIFEST
     try:
         manifest = manifest_from_record(json.loads(_content(file)))
@@ -263,7 +264,7 @@ def open_folder(folder: Path) -> BulkFolder:
 def _is_begun(folder: Path) -> bool:
     try:
         return (folder / PLAN).is_file()
-    except OSError:  # what nobody may look at is no folder of ours
+    except OSError:  # an unreadable folder is not one of ours
         return False
 
 
@@ -281,7 +282,7 @@ def _content(file: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """What was looked at, and what is wrong with it."""
+    """The result of checking a folder."""
 
     folder: BulkFolder
     shards: int
@@ -293,7 +294,7 @@ class FolderCheck:
 
 
 def check_folder(folder: Path, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> FolderCheck:
-    """Look at every file of a finished folder; `tell` hears how many were looked at, of how many."""
+    """Check every file of a finished folder; `on_progress` is called with the number checked and the total."""
     opened = open_folder(folder)
     total = sum(len(table.shards) for table in opened.manifest.tables.values())
     problems: list[str] = []
@@ -301,11 +302,12 @@ def check_folder(folder: Path, on_progress: Callable[[int, int], None] = lambda 
     for name, table in opened.manifest.tables.items():
         tally: RowTally | None = RowTally()
         for shard in table.shards:
-            told = _check_shard(opened, name, shard, problems)
-            tally = tally + told if tally is not None and told is not None else None
+            found = _check_shard(opened, name, shard, problems)
+            tally = tally + found if tally is not None and found is not None else None
             done += 1
             on_progress(done, total)
-        problems += _check_table(name, table, tally)
+        if tally is not None and tally.digest != table.digest:
+            problems.append(f"The rows of {name!r} have not the digest that the manifest tells.")
     return FolderCheck(opened, total, tuple(problems))
 
 
@@ -315,21 +317,13 @@ def _check_shard(opened: BulkFolder, name: str, shard: ShardFile, problems: list
         if file_sha256(file) != shard.sha256:
             problems.append(f"{shard.file} is not as it was written.")
             return None
-        tally = RowTally()
-        for _, rows in groupby(from_parquet(name, file), key=lambda row: row[0]):
-            tally += page_tally(rows)
+        tally = rows_tally(from_parquet(name, file))
     except (KiwiError, OSError) as problem:
         problems.append(problem.message if isinstance(problem, KiwiError) else f"{shard.file}: {problem.strerror}.")
         return None
     if tally.rows != shard.rows:
         problems.append(f"{shard.file} has {tally.rows:,} rows, not {shard.rows:,}.")
     return tally
-
-
-def _check_table(name: str, table: TableFiles, tally: RowTally | None) -> list[str]:
-    if tally is None or tally.digest == table.digest:
-        return []
-    return [f"The rows of {name!r} have not the digest that the manifest tells."]
 
 
 def file_sha256(file: Path) -> str:

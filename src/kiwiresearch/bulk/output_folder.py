@@ -1,4 +1,4 @@
-"""A folder while it is written: its plan, a journal line for each finished batch, and at last the manifest."""
+"""A folder while it is being written: its plan, a journal line per finished batch, and finally the manifest."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ELSEWHERE_REMEDY = "Make it a folder you may write to, or choose another one wit
 
 @dataclass(frozen=True, slots=True)
 class BulkPlan:
-    """What is to be made: the same plan goes on, another one needs another folder."""
+    """What is to be written: the same plan resumes a folder, another one needs another folder."""
 
     book: BookIdentity
     what: tuple[str, ...]
@@ -44,7 +44,7 @@ class BulkPlan:
     fingerprint: str
     entries: int
     order: str
-    """A hash of the entries in their order."""
+    """A hash of the list of entries."""
     batch: int
 
 
@@ -54,17 +54,11 @@ def plan_of(work: BulkWork, book: BookIdentity, version: str) -> BulkPlan:
 
 
 def read_plan(folder: Path) -> BulkPlan | None:
-    """The plan of a folder that was left before it was finished."""
+    """The plan of an unfinished folder; None if it has none."""
     try:
-        told = json.loads((folder / PLAN).read_bytes())
-        return BulkPlan(
-            **{
-                **told,
-                "book": identity_from_record(told["book"]),
-                "what": tuple(told["what"]),
-                "batch": int(told["batch"]),
-            }
-        )
+        record = json.loads((folder / PLAN).read_bytes())
+        book, what = identity_from_record(record["book"]), tuple(record["what"])
+        return BulkPlan(**{**record, "book": book, "what": what, "batch": int(record["batch"])})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as problem:
@@ -74,7 +68,7 @@ def read_plan(folder: Path) -> BulkPlan | None:
 
 
 def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
-    """Only an empty folder will do, or one that was begun or finished for the same rows."""
+    """Raise FolderTaken unless the folder is empty, or was begun or finished for the same rows."""
     with translating_write_errors(folder):
         if not folder.is_dir():
             if folder.exists() or folder.is_symlink():
@@ -86,24 +80,22 @@ def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
             there = open_folder(folder).manifest
         except RunDamaged as problem:
             raise _taken(folder, "a manifest that cannot be used") from problem
-        _refuse(folder, plan, there.book, there.what, there.version, there.fingerprint)
+        _refuse_other_rows(folder, plan, there)
     elif (found := read_plan(folder)) is not None:
-        _refuse(folder, plan, found.book, found.what, found.version, found.fingerprint)
+        _refuse_other_rows(folder, plan, found)
         if found.order != plan.order:
             raise _taken(folder, "another file of the same book")
     elif names - {WORK_FOLDER}:
         raise FolderTaken(f"The folder {str(folder)!r} holds something else.", remedy="Choose another with --out.")
 
 
-def _refuse(
-    folder: Path, plan: BulkPlan, book: BookIdentity, what: tuple[str, ...], version: str, fingerprint: str
-) -> None:
-    if (book.id, book.checksum) != (plan.book.id, plan.book.checksum):
-        raise _taken(folder, f"another book, {book.title!r} of {book.date or 'no date'}")
-    if what != plan.what:
-        raise _taken(folder, f"other tables of this book ({', '.join(what)})")
-    if (version, fingerprint) != (plan.version, plan.fingerprint):
-        raise _taken(folder, f"the same by another version of kiwiresearch ({version})")
+def _refuse_other_rows(folder: Path, plan: BulkPlan, there: BulkPlan | BulkManifest) -> None:
+    if (there.book.id, there.book.checksum) != (plan.book.id, plan.book.checksum):
+        raise _taken(folder, f"another book, {there.book.title!r} of {there.book.date or 'no date'}")
+    if there.what != plan.what:
+        raise _taken(folder, f"other tables of this book ({', '.join(there.what)})")
+    if (there.version, there.fingerprint) != (plan.version, plan.fingerprint):
+        raise _taken(folder, f"the same by another version of kiwiresearch ({there.version})")
 
 
 def _taken(folder: Path, what: str) -> FolderTaken:
@@ -114,7 +106,7 @@ def _taken(folder: Path, what: str) -> FolderTaken:
 
 @contextmanager
 def translating_write_errors(folder: Path) -> Iterator[None]:
-    """Whatever the system refuses inside becomes an error that names the folder and says what to do."""
+    """Turn errors of the system into CannotWrite, which names the folder and says what to do."""
     try:
         yield
     except (OSError, ValueError) as problem:
@@ -123,7 +115,7 @@ def translating_write_errors(folder: Path) -> Iterator[None]:
 
 @dataclass(slots=True)
 class OutputFolder:
-    """A folder that is being filled, by one process at a time."""
+    """A folder that is being written, by one process at a time."""
 
     folder: Path
     plan: BulkPlan
@@ -131,7 +123,7 @@ class OutputFolder:
     tallies: dict[str, RowTally] = field(default_factory=dict)
 
     def add_batch(self, finished: FinishedBatch) -> None:
-        """Write the shards of a batch, then the line that says so; a batch without one of its tables is refused."""
+        """Write the shards of a batch, then its journal line; KiwiError if the batch lacks a table."""
         if sorted(shard.table for shard in finished.shards) != sorted(self._names):
             raise KiwiError(
                 f"Batch {finished.number:,} came back without all of its tables.",
@@ -145,8 +137,8 @@ class OutputFolder:
                 line[shard.table] = None
                 if shard.content:
                     write_atomically(self.folder / name, shard.content)
-                    told = "sha256:" + sha256(shard.content).hexdigest()
-                    shards[shard.table] = ShardFile(name, shard.tally.rows, len(shard.content), told)
+                    digest = "sha256:" + sha256(shard.content).hexdigest()
+                    shards[shard.table] = ShardFile(name, shard.tally.rows, len(shard.content), digest)
                     line[shard.table] = {**asdict(shards[shard.table]), "total": f"{shard.tally.total:x}"}
             with self._journal.open("ab") as stream:
                 stream.write(canonical_json({"number": finished.number, "shards": line}).encode() + b"\n")
@@ -155,7 +147,7 @@ class OutputFolder:
             self._add(shard.table, shard.tally)
 
     def finish(self) -> BulkManifest:
-        """Write the manifest, and take away what was only needed on the way."""
+        """Write the manifest, and remove plan and journal."""
         tables = {name: self._table(name) for name in self._names}
         plan = self.plan
         manifest = BulkManifest(plan.book, plan.version, plan.what, plan.fingerprint, plan.entries, tables)
@@ -190,11 +182,11 @@ class OutputFolder:
         return self.folder / PLAN
 
     def start(self) -> None:
-        """Write the plan, or find out how far it got when it was left."""
+        """Write the plan, or resume an unfinished folder."""
         with translating_write_errors(self.folder):
             for table in TABLES:
                 for part in (self.folder / table).glob(".*"):
-                    part.unlink()  # what a process that was killed had begun to write
+                    part.unlink()  # a partial file of a process that was killed
             if self._plan.exists():
                 self._resume()
             else:
@@ -202,8 +194,8 @@ class OutputFolder:
                 write_atomically(self._plan, canonical_json(asdict(self.plan), indent=1) + "\n")
 
     def _resume(self) -> None:
-        """Take what is done and still as it was written."""
-        whole: list[bytes] = []
+        """Take over the batches in the journal whose shards are unchanged."""
+        valid: list[bytes] = []
         lines = self._journal.read_bytes().splitlines(keepends=True) if self._journal.exists() else []
         for line in lines:
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, OSError):
@@ -212,30 +204,31 @@ class OutputFolder:
                     self.done[number] = {name: shard for name, (shard, _) in shards.items()}
                     for name, (_, tally) in shards.items():
                         self._add(name, tally)
-                    whole.append(line)
-        write_atomically(self._journal, b"".join(whole))
+                    valid.append(line)
+        write_atomically(self._journal, b"".join(valid))
 
-    def _journal_entry(self, told: Any) -> tuple[int, dict[str, tuple[ShardFile, RowTally]]]:
-        """A line of the journal that names all tables, with their shards there; ValueError and the like if it is none.
+    def _journal_entry(self, record: Any) -> tuple[int, dict[str, tuple[ShardFile, RowTally]]]:
+        """The number and shards of a journal line, if it names all tables and the shards are unchanged.
 
-        A table without rows has no shard.
+        ValueError or the like if not. A table without rows has no shard.
         """
         shards = {}
-        if not isinstance(told["number"], int) or told["shards"].keys() != set(self._names):
+        if not isinstance(record["number"], int) or record["shards"].keys() != set(self._names):
             raise ValueError("no line of a journal")
-        for name, one in told["shards"].items():
+        for name, one in record["shards"].items():
             if one is None:
                 continue
             shard = ShardFile(one["file"], one["rows"], one["bytes"], one["sha256"])
-            if shard.file != shard_name(name, told["number"]) or file_sha256(self.folder / shard.file) != shard.sha256:
+            is_named = shard.file == shard_name(name, record["number"])
+            if not is_named or file_sha256(self.folder / shard.file) != shard.sha256:
                 raise ValueError("not as it was written")
             shards[name] = (shard, RowTally(shard.rows, int(one["total"], 16)))
-        return told["number"], shards
+        return record["number"], shards
 
 
 @contextmanager
 def locked_output(folder: Path, plan: BulkPlan) -> Iterator[OutputFolder | BulkManifest]:
-    """The folder, locked and begun; its manifest if it was finished before. FolderTaken if it is another's."""
+    """The folder, locked and ready to be written, or the manifest of a finished one; FolderTaken if it has other rows."""
     refuse_other_content(folder, plan)
     lock = FileLock(folder / WORK_FOLDER / "lock")
     with translating_write_errors(folder):

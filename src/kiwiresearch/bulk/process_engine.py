@@ -1,4 +1,4 @@
-"""Batches done by processes of this machine, each of which opens the book once."""
+"""Does batches in processes of this machine, each of which opens the book once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiwiresearch.ids import BookId
 
 
 class BatchTask(NamedTuple):
-    """A batch to be done; a careful one tells each entry before it is touched, since a process died of one."""
+    """A batch to do; after a crash it is repeated with each entry reported before it is read."""
 
     number: int
     ids: list[int]
@@ -28,7 +28,7 @@ class BatchTask(NamedTuple):
 
 
 class WorkerMessage(NamedTuple):
-    """What a process says: that it begins an entry, that a batch is done, or why it cannot be."""
+    """A message of a worker: that it is ready, begins an entry, has done a batch, or why it cannot."""
 
     what: Literal["ready", "entry", "done", "failed"]
     entry: int = -1
@@ -37,8 +37,8 @@ class WorkerMessage(NamedTuple):
 
 
 def run_worker(pipe: Connection, file: str, book: BookId, what: tuple[str, ...]) -> None:
-    """Work until nobody is at the other end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+    """Do batches until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of the group; the parent decides
     try:
         pipe.send(WorkerMessage("ready"))
         while True:
@@ -59,15 +59,15 @@ def _answer(task: BatchTask, pipe: Connection, file: str, book: BookId, what: tu
 
 
 MAX_CRASHES = 8
-"""If more processes die of a batch before the entry is found that they die of, it is no matter of single pages."""
+"""If a batch crashes more often than this before the deadly entry is found, single pages are not the cause."""
 
 STOP_TIMEOUT_S = 5.0
 
 
 def by_processes(work: BulkWork, numbers: Sequence[int], workers: int = 0) -> Batches:
-    """Do these batches, in whatever order they get done.
+    """Do these batches, in any order.
 
-    A process that dies has its batch done again; an entry that two of them died of
+    If a process crashes, its batch is repeated; an entry that crashed two processes
     becomes an error.
     """
     waiting = iter(numbers)
@@ -97,7 +97,7 @@ def available_cores() -> int:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """A process and the batch it has; a new process takes its place when it dies."""
+    """A process and its current batch; the process is replaced if it crashes."""
 
     work: BulkWork
     task: BatchTask | None = None
@@ -121,7 +121,7 @@ class _Worker:
         self.is_ready, self.entry = False, -1
 
     def assign(self, number: int | None) -> bool:
-        """Begin a batch; False if there is none."""
+        """Start a batch; False if there is none."""
         self.suspect, self.crashes = -1, 0
         self.task = None if number is None else BatchTask(number, self.work.ids(number))
         if self.task:
@@ -129,20 +129,20 @@ class _Worker:
         return self.task is not None
 
     def receive(self) -> FinishedBatch | None:
-        """What the process has to say: a batch, if one is done."""
+        """Receive a message of the process; returns the batch if it is done."""
         try:
-            told: WorkerMessage = self.pipe.recv()
+            message: WorkerMessage = self.pipe.recv()
         except (EOFError, OSError):
             self._restart()
             return None
-        if told.problem:
-            raise told.problem
+        if message.problem:
+            raise message.problem
         self.is_ready = True
-        self.entry = told.entry
-        return told.done
+        self.entry = message.entry
+        return message.done
 
     def stop(self) -> None:
-        """Stop the process, whatever it does."""
+        """Stop the process, whatever it is doing."""
         self.pipe.close()
         self.process.terminate()
         self.process.join(STOP_TIMEOUT_S)
@@ -150,7 +150,7 @@ class _Worker:
         self.process.join(STOP_TIMEOUT_S)
 
     def _restart(self) -> None:
-        """Another process for the same batch, which says where it is, and leaves out what two have died of."""
+        """Repeat the batch in a new process, which reports each entry and skips those that crashed two processes."""
         task, entry = self.task, self.entry
         self.stop()
         self.crashes += 1
@@ -161,12 +161,12 @@ class _Worker:
             )
         is_deadly = 0 <= entry == self.suspect
         if is_deadly:
-            self.crashes = 0  # the batch has come nearer to its end
+            self.crashes = 0  # progress was made: one deadly entry less
         self.suspect = -1 if is_deadly else entry
         self.task = task._replace(lost=(*task.lost, entry) if is_deadly else task.lost, reports_entries=True)
         self._start()
         self._send(self.task)
 
     def _send(self, task: BatchTask) -> None:
-        with suppress(OSError):  # one that died already is found out when it is listened to
+        with suppress(OSError):  # a crash is noticed in `receive`
             self.pipe.send(task)

@@ -1,4 +1,4 @@
-"""Batches done by Ray Data, on this machine or on a cluster."""
+"""Does batches with Ray Data, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ SILENT_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }
-"""Ray tells its makers how it is used, unless it is told not to: nothing is sent anywhere."""
+"""Ray reports its usage to its makers unless it is switched off: nothing may be sent anywhere."""
 
 CONNECT_TIMEOUT_S = 5.0
 AUTO_ADDRESS = "auto"
 REMEDY = "Put the book at the same path on all machines, then start it again: it goes on where it stopped."
 
 BatchReply = dict[str, Any]
-"""What became of a batch, as one row that can travel: Ray cuts what a task gives back only between rows."""
+"""The result of a batch as a single row, because Ray splits results of a task between rows."""
 
 
 def by_ray(work: BulkWork, numbers: Sequence[int], workers: int = 0, address: str = "") -> Batches:
-    """Do these batches on a cluster, or on a Ray of our own; what a lost machine had is done again by another."""
+    """Do these batches on a cluster, or on a local Ray; batches of a lost machine are repeated by another one."""
     with _connected(address, workers) as ray:
         try:
             yield from _done(ray, work, numbers)
         except ray.exceptions.RayError as problem:
-            if isinstance(problem, ray.exceptions.RayTaskError):  # a fault of ours, which keeps its traceback
+            if isinstance(problem, ray.exceptions.RayTaskError):  # a bug, which keeps its traceback
                 raise
             raise KiwiError(
                 f"Ray could not finish the work: {_first_line(problem)}.",
@@ -54,12 +54,11 @@ def _done(ray: Any, work: BulkWork, numbers: Sequence[int]) -> Batches:
         fn_kwargs={"known": known, "work": (str(work.file), work.book, work.what, work.size)},
     )
     for batch in answers.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        for told in batch.to_pylist():
-            yield finished_batch(told)
+        yield from map(finished_batch, batch.to_pylist())
 
 
 def _answers(batch: Any, known: Any, work: tuple[str, BookId, tuple[str, ...], int]) -> Any:
-    """What became of some batches, a row for each; runs on whatever machine Ray chooses."""
+    """The results of some batches, a row for each; runs on whatever machine Ray chooses."""
     file, book, what, size = work
     entries, numbers = _ray().get(known)
     mine = BulkWork(Path(file), book, what, entries, size)
@@ -69,7 +68,7 @@ def _answers(batch: Any, known: Any, work: tuple[str, BookId, tuple[str, ...], i
 
 
 def batch_reply(work: BulkWork, number: int) -> BatchReply:
-    """What became of a batch; a machine that lacks the book, or has another one, is named."""
+    """The result of a batch; a machine that lacks the book, or has another one, is named."""
     try:
         done = pack_batch(number, EntryReader(work.file, work.book, work.what).rows(work.ids(number)))
         return {"number": number, "problem": "", "remedy": "", "shards": [_packed(shard) for shard in done.shards]}
@@ -98,19 +97,19 @@ def _packed(shard: Shard) -> dict[str, Any]:
     return {"table": shard.table, "rows": tally.rows, "total": f"{tally.total:x}", "content": shard.content}
 
 
-def finished_batch(told: BatchReply) -> FinishedBatch:
-    """The batch that an answer tells of; KiwiError if it tells why there is none."""
-    if told["problem"]:
-        raise KiwiError(told["problem"], remedy=told["remedy"])
+def finished_batch(reply: BatchReply) -> FinishedBatch:
+    """The batch of a reply; KiwiError if the reply says why it failed."""
+    if reply["problem"]:
+        raise KiwiError(reply["problem"], remedy=reply["remedy"])
     shards = [
-        Shard(one["table"], RowTally(one["rows"], int(one["total"], 16)), one["content"]) for one in told["shards"]
+        Shard(one["table"], RowTally(one["rows"], int(one["total"], 16)), one["content"]) for one in reply["shards"]
     ]
-    return FinishedBatch(told["number"], tuple(shards))
+    return FinishedBatch(reply["number"], tuple(shards))
 
 
 @contextmanager
 def _connected(address: str, workers: int) -> Iterator[Any]:
-    """Ray, connected to a cluster or started here, and silent; what was connected before stays so."""
+    """Ray, connected to a cluster or started locally, with its output silenced; an existing connection is reused."""
     os.environ.update(SILENT_ENVIRONMENT)
     ray = _ray()
     if ray.is_initialized():
@@ -131,7 +130,7 @@ def _connected(address: str, workers: int) -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Ray itself tries for minutes to reach a cluster that is not there."""
+    """Raise KiwiError if nothing listens at an address, which Ray itself would try for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_TIMEOUT_S).close()
@@ -147,7 +146,7 @@ def _no_cluster(address: str, reason: str) -> KiwiError:
 
 
 def _silence_logs(ray: Any) -> None:
-    """Ray tells of every step; what matters comes back as errors."""
+    """Ray logs every step; what matters is raised as an error anyway."""
     ray.data.DataContext.get_current().enable_progress_bars = False
     for name in ("ray", "ray.data", "ray.data.dataset"):
         logging.getLogger(name).setLevel(logging.ERROR)

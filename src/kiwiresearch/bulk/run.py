@@ -1,4 +1,4 @@
-"""A whole book into a folder of Parquet: the way into this package."""
+"""Writes a complete book into a folder of Parquet: the entry point of this package."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kiwiresearch.zim.libzim import LibzimArchive
 
 Engine = Literal["processes", "ray"]
 BATCH = 500
-"""Entries in a batch: enough that a shard is worth a file, few enough that their rows fit in memory."""
+"""Entries per batch: enough to make a shard worth a file, few enough for their rows to fit in memory."""
 
-MAX_AT_ONCE = 100_000
+MAX_BATCH = 100_000
 MAX_WORKERS = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class BulkProgress:
-    """How far the work is: entries done of all, those done before it went on, and errors so far."""
+    """The number of entries done, of all entries, of those done before it was resumed, and of errors so far."""
 
     done: int
     total: int
@@ -38,7 +38,7 @@ class BulkProgress:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFolder:
-    """A folder that is finished, and whether it was before."""
+    """A finished folder, and whether it had been finished before."""
 
     folder: Path
     manifest: BulkManifest
@@ -57,11 +57,11 @@ def write_book(
     address: str = "",
     tell: Callable[[BulkProgress], None] = lambda _: None,
 ) -> WrittenFolder:
-    """Write what `what` names of every article of a book into a folder; a folder that was begun is gone on with.
+    """Write the tables `what` of every article of a book into a folder; an unfinished folder is resumed.
 
-    `tell` hears of each batch that is kept, and may raise to stop there. The rows
-    depend on the book, on `what` and on `version`, which is that of kiwiresearch:
-    they are the same whatever `engine`, `workers` and `batch` are.
+    `tell` is called after each batch that was written, and may raise to stop there. The
+    rows depend on the book, on `what` and on `version`, which is that of kiwiresearch,
+    but not on `engine`, `workers` and `batch`.
     """
     _check(engine, workers, batch, address)
     pyarrow_module()
@@ -83,12 +83,12 @@ def _check(engine: str, workers: int, batch: int, address: str) -> None:
     if not 0 <= workers <= MAX_WORKERS:
         remedy = f"Give a number from 1 to {MAX_WORKERS:,}, or 0 for one a core."
         raise BadUsage(f"{workers} workers cannot work.", remedy=remedy)
-    if not 0 <= batch <= MAX_AT_ONCE:
-        raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MAX_AT_ONCE:,}.")
+    if not 0 <= batch <= MAX_BATCH:
+        raise BadUsage(f"{batch} entries are no batch.", remedy=f"Give a number from 1 to {MAX_BATCH:,}.")
 
 
 def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:
-    """What is to be done, from the directory of the book alone."""
+    """What is to be done, according to the directory of the book."""
     archive = LibzimArchive(file)
     try:
         found = archive.directory()
@@ -106,17 +106,17 @@ def _fill(
     address: str,
     tell: Callable[[BulkProgress], None],
 ) -> None:
-    kept = done = sum(work.count(number) for number in folder.done)
+    resumed = done = sum(work.count(number) for number in folder.done)
     pending = [number for number in range(work.batches) if number not in folder.done]
-    if kept:
-        tell(BulkProgress(done, len(work.entries), kept, folder.errors))
+    if resumed:
+        tell(BulkProgress(done, len(work.entries), resumed, folder.errors))
     if not pending:
         return
     with closing(_engine(engine, work, pending, workers, address)) as batches:  # else processes outlive an error
         for finished in batches:
             folder.add_batch(finished)
             done += work.count(finished.number)
-            tell(BulkProgress(done, len(work.entries), kept, folder.errors))
+            tell(BulkProgress(done, len(work.entries), resumed, folder.errors))
 
 
 def _engine(engine: Engine, work: BulkWork, pending: Sequence[int], workers: int, address: str) -> Batches:

@@ -1,4 +1,4 @@
-"""The tables of a book: their columns, the rows of a page, their digest, and their form in Parquet."""
+"""The tables of a book: their columns, the rows of a page, their digest, and reading and writing them as Parquet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = tuple[CellValue, ...]
 
 
 class TableColumn(NamedTuple):
-    """A column; one that is optional has no value where the page tells none."""
+    """A column of a table; an optional one may have no value."""
 
     name: str
     kind: ColumnKind
@@ -126,11 +126,11 @@ TABLES: Mapping[str, tuple[TableColumn, ...]] = {
 """Rows are sorted by entry, then by number."""
 
 CHOICES = tuple(name for name in TABLES if name != "errors")
-"""What can be asked for; errors are told whatever is."""
+"""The tables that can be chosen; `errors` is always written."""
 
 
 def checked_tables(wanted: Iterable[str]) -> tuple[str, ...]:
-    """The tables that somebody asks for, each once and in their own order."""
+    """The chosen tables, each once and in their fixed order; BadUsage for an unknown one."""
     names = {name.strip().lower() for name in wanted if name.strip()}
     unknown = sorted(names - set(CHOICES))
     if unknown:
@@ -143,11 +143,11 @@ def checked_tables(wanted: Iterable[str]) -> tuple[str, ...]:
 MAX_LEAD_CHARS = 500
 
 PathResolver = Callable[[str], str]
-"""Where a path of the book leads after redirects; empty if the book lacks it."""
+"""Returns the path at the end of the redirects; empty if the book lacks the path."""
 
 
 def page_row(page: PageDoc) -> Row:
-    """What `pages` tells of a page, behind its entry and path."""
+    """The row of `pages` for a page, without entry and path."""
     signals = page.signals
     return (
         page.title,
@@ -175,7 +175,7 @@ def page_kind(page: PageDoc) -> str:
 
 
 def page_lead(page: PageDoc) -> str:
-    """The first whole sentences of running text that fit; the beginning of the first if not even that one does."""
+    """As many of the first sentences as fit; if not even the first one does, its beginning."""
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"]
     if not paragraphs:
         return ""
@@ -188,7 +188,7 @@ def page_lead(page: PageDoc) -> str:
 
 
 def link_rows(page: PageDoc, resolve: PathResolver) -> Iterator[Row]:
-    """One row for each page that this one leads to, in the order in which it first does; never for itself."""
+    """One row for each page that this one links to, in the order of the first link; never for itself."""
     found: dict[str, list[Link]] = {}
     ends: dict[str, str] = {}
     for link in page.links:
@@ -235,7 +235,7 @@ ROWS_AT_ONCE = 4_096
 
 
 def pyarrow_module() -> Any:
-    """The module pyarrow, or what to do without it."""
+    """The module pyarrow; KiwiError with a remedy if it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -249,7 +249,7 @@ def pyarrow_module() -> Any:
 
 @cache
 def schema_of(table: str) -> pa.Schema:
-    """The columns of a table as Parquet has them."""
+    """The Parquet schema of a table."""
     module = pyarrow_module()
     kinds: dict[ColumnKind, pa.DataType] = {
         "number": module.int64(),
@@ -273,7 +273,7 @@ def to_parquet(table: str, rows: Sequence[Row]) -> bytes:
 
 
 def check_schema(table: str, file: Path) -> int:
-    """How many rows a shard has; RunDamaged if it is none of this table."""
+    """The number of rows of a shard; RunDamaged if it has not the columns of this table."""
     with _opened(file) as shard:
         if not shard.schema_arrow.equals(schema_of(table)):
             raise RunDamaged(
@@ -284,7 +284,7 @@ def check_schema(table: str, file: Path) -> int:
 
 
 def from_parquet(table: str, file: Path, names: Sequence[str] = ()) -> Iterator[Row]:
-    """The rows of a shard, some at a time; with `names`, these columns alone, and no others are read."""
+    """The rows of a shard, read some at a time; with `names`, only these columns."""
     wanted = list(names) or [column.name for column in TABLES[table]]
     check_schema(table, file)
     with _opened(file) as shard:
@@ -304,7 +304,7 @@ def _opened(file: Path) -> Any:
 
 
 def _read_errors() -> tuple[type[Exception], ...]:
-    """What pyarrow raises of a file that is no Parquet, or whose names or texts are no text."""
+    """What pyarrow raises for a file that is not Parquet, or whose texts are not valid."""
     return OSError, UnicodeDecodeError, pyarrow_module().ArrowException
 
 

@@ -237,7 +237,7 @@ def doctor(json: JsonOption = False) -> None:
         findings = diagnose(user_workspace())
     except BadSettings as problem:  # other commands fail with this; the doctor is there to explain it
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
-    emit({"findings": [finding.record() for finding in findings]}, lambda: output.findings(findings), as_json=json)
+    emit({"findings": findings}, lambda: output.findings(findings), as_json=json)
     if any(finding.state == "broken" for finding in findings):
         raise typer.Exit(1)
 

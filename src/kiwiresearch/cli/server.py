@@ -232,7 +232,7 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
 
     seen = host_statuses(_shared_workspace())
     if json:
-        print_json({"hosts": [one.record() for one in seen]})
+        print_json({"hosts": seen})
         return
     for one in seen:
         for line in _lines(one):
@@ -273,9 +273,9 @@ def _time(seconds: float) -> str:
 
 
 def _lines(one: HostStatus) -> list[str]:
-    state = "up" if one.is_up else "down"
-    ours = ", this host" if one.is_ours else ""
-    heard = f"heard of {one.silent_s:,.0f} s ago" + (f", there for {_time(one.there_s)}" if one.there_s else "")
+    state = "up" if one.up else "down"
+    ours = ", this host" if one.ours else ""
+    heard = f"heard of {one.heard_s_ago:,.0f} s ago" + (f", there for {_time(one.there_s)}" if one.there_s else "")
     lines = [f"{one.name} ({state}{ours}): {one.url}, {heard}"]
     lines += [f"  {title}" for title in one.books] or ["  no books"]
     return [*lines, f"  {one.why}"] if one.why else lines

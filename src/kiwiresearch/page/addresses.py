@@ -1,4 +1,4 @@
-"""What of a book's page a browser may get: addresses, style sheets, elements and attributes."""
+"""What a browser may get of a book's page: addresses, style sheets, elements and attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LinkKind = Literal["inside", "outside", "nowhere"]
 
 UNSEEN = re.compile("[\t\n\r]")
 EDGES = "".join(map(chr, range(0x21)))
-"""Browsers take white space and control characters off an address, so 'java\\nscript:' is one."""
+"""Browsers strip white space and control characters from an address, so 'java\\nscript:' works for them."""
 
 OUTSIDE = re.compile(r"(?:https?://[^/\\\s]|mailto:[^\s])", re.IGNORECASE)
 HOST_ONLY = re.compile(r"//[^/\\\s]")
@@ -21,13 +21,13 @@ FONT = re.compile(r"data:(?:font/|application/(?:x-)?font|application/octet-stre
 
 _STEP = r"[\w(),'!*=+@-][\w(),'!*=+@.-]*"
 PLAIN = re.compile(rf"(?:\./)?{_STEP}(?:/{_STEP})*/?(?:#[\w(),'!*=+@.:/-]*)?")
-"""Addresses that lead a browser where the book means, as they stand: no scheme, no query, no dots, no codes."""
+"""Addresses that a browser resolves just as the book does: no scheme, no query, no dots, no escapes."""
 
 SAFE = "/:@!$&'()*+,;=~"
 
 
 class LinkAddress(NamedTuple):
-    """Where a link leads, spelled for a browser; empty for nowhere."""
+    """Where a link leads, as a URL for a browser; empty for nowhere."""
 
     kind: LinkKind
     url: str
@@ -37,7 +37,7 @@ NOWHERE = LinkAddress("nowhere", "")
 
 
 class PageAddresses:
-    """The addresses in one file of a book: `root` is where the book is served, `path` the file's path in it."""
+    """Resolves the addresses in one file of a book; the book is served at `root`, and the file has this `path`."""
 
     def __init__(self, root: str, path: str, *, base: str = "") -> None:
         self._root = root
@@ -46,10 +46,10 @@ class PageAddresses:
         if target is not None:
             self._path = target.path
         self.is_moved = self._path != path
-        """Whether the page says that its addresses count from elsewhere."""
+        """Whether a <base> element makes its addresses relative to another path."""
 
     def link(self, href: str) -> LinkAddress:
-        """Where a link leads when it is followed."""
+        """Where a link leads."""
         tidy = _tidy(href)
         if tidy.startswith("#"):
             return LinkAddress("inside", tidy)
@@ -61,7 +61,7 @@ class PageAddresses:
         return LinkAddress("inside", url) if url else NOWHERE
 
     def file(self, href: str) -> str:
-        """Where a picture, style sheet or the like is loaded from: the book, or nowhere."""
+        """The URL of a picture, style sheet or the like; empty if it is not in the book."""
         tidy = _tidy(href)
         if PICTURE.match(tidy):
             return tidy
@@ -81,7 +81,7 @@ class PageAddresses:
 
 
 def book_url(root: str, path: str) -> str:
-    """Where a path of a book is served; each character stands for itself."""
+    """The URL at which a path of a book is served."""
     return root + quote(path, safe=SAFE, errors="replace")
 
 
@@ -97,13 +97,13 @@ REACH = re.compile(
     r"""|(?i:image-set\([^;{}]*|@(?:namespace|charset)\b[^;{}]*;?|(?:-moz-binding|behavior)\s*:[^;{}]*|expression\s*\()"""
 )
 SIGNS = ("url", "import", "image-set", "@", "binding", "behavior", "expression", "<", "\\")
-"""Styles with none of these reach nowhere."""
+"""A style without any of these loads nothing."""
 
 
 def cleaned_style(css: str, addresses: PageAddresses) -> str:
-    """The style with its addresses set right; those that lead outside are taken out.
+    """The style with its addresses resolved, and without those that lead out of the book.
 
-    The result holds no '<', so that no markup can come out of it.
+    The result contains no '<', so it cannot end its element and start other markup.
     """
     lowered = css.lower()
     if not any(sign in lowered for sign in SIGNS):
@@ -116,7 +116,7 @@ def cleaned_style(css: str, addresses: PageAddresses) -> str:
 
 
 def _letter(found: re.Match[str]) -> str:
-    r"""A letter that is spelled as a code, as in 'u\72l', stands for itself; what is quoted otherwise stays."""
+    r"""Decode an escaped ASCII letter, as in 'u\72l'; other escapes stay as they are."""
     code, plain = found.groups()
     letter = chr(int(code, 16)) if code and int(code, 16) < 128 else plain or ""
     return letter if letter.isascii() and letter.isalpha() else found[0]
@@ -147,7 +147,7 @@ REMOVED_ELEMENTS = (
     "input, select, textarea, button, datalist, optgroup, option, portal, fencedframe, animate, set, "
     "animateTransform, animateMotion, handler, listener"
 )
-"""Elements that go with all that is in them: code, frames, controls, and what a parser reads as raw text."""
+"""Elements that are removed with their content: code, frames, controls, and what a parser reads as raw text."""
 
 REMOVED_KEEPING_SCRIPTS = REMOVED_ELEMENTS.removeprefix("script, ")
 
@@ -186,4 +186,4 @@ REMOVED_ATTRIBUTES = _names(
     "download itemid itemtype attributionsrc sandbox allow csp fetchpriority "
     "altimg dsi:name definitionurl cdgroup actiontype"
 )
-"""Attributes that do something, or reach somewhere."""
+"""Attributes that trigger an action or load something."""

@@ -1,27 +1,30 @@
-"""Where the words of a PageDoc stand in its markup."""
+"""Finds the words of a PageDoc in its markup."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from html import unescape
 from itertools import accumulate
 from typing import NamedTuple
 
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.elements import VOID, TagStep, effect_of, name_of
+from kiwiresearch.page.elements import TagStep, effect_of
 from kiwiresearch.page.flow import RUN
 from kiwiresearch.page.html import FORMULA_PICTURE, MATHML, SUBSCRIPTS, SUPERSCRIPTS, UNSEEN, split_page, with_formulas
-from kiwiresearch.page.side_content import BRACKETED, RAW_TEXT, SPLIT_NOTE, WRITTEN_MARK, visible_words
+from kiwiresearch.page.side_content import (
+    BRACKETED,
+    MAX_BOX_DEPTH,
+    SPLIT_NOTE,
+    WRITTEN_MARK,
+    end_of_element,
+    visible_words,
+)
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 FORMULA = "\uffff"
-"""Stands for a formula while the markup is read; no text holds it."""
-
-MAX_BOX_DEPTH = 4
-"""Boxes nested deeper are read as part of the one around them, as the page's text has them."""
+"""A placeholder for a formula while the markup is read; no text contains it."""
 
 MAX_PIECE_CHARS = 1_024
 MAX_ENTITY_CHARS = 40
@@ -31,50 +34,51 @@ _STRANGE = re.compile(f"[{''.join(_FOLDED)}\u200c\u200d]|{UNSEEN.pattern}")
 
 
 class Extent(NamedTuple):
-    """A part of some text or markup: from here to there."""
+    """A part of a text or markup, from `start` up to `end`."""
 
     start: int
     end: int
 
 
 class MarkupPiece(NamedTuple):
-    """Characters at an offset of the laid text, and the markup they came from, which for a formula is no text."""
+    """Characters at an offset of the aligned text, and the markup they come from."""
 
     at: int
     source: Extent
     whole: bool
+    """Whether it is a formula, which can only be marked as a unit."""
 
 
 class AlignedMarkup(NamedTuple):
-    """The article's text without white space, that of each box behind it, and the pieces both are made of."""
+    """The text of the article and then of its boxes without white space, and the pieces it is made of."""
 
     markup: str
-    """What was read, every character at its place."""
+    """The markup that was read, with every character at its original offset."""
     text: str
     pieces: tuple[MarkupPiece, ...]
 
 
 def comparable_text(text: str) -> str:
-    """The characters that count when a page's text is compared with its markup."""
+    """A text reduced to the characters that count when a page's text is compared with its markup."""
     if not text.isascii() or not text.isprintable():
         text = _STRANGE.sub(lambda found: _FOLDED.get(found[0], ""), text)
     return "".join(text.split())
 
 
 def align_markup(markup: str) -> AlignedMarkup:
-    """Read the markup of a page's body without white space."""
+    """Read the markup of a page's body into text without white space, in the order of the page's own text."""
     formulas: list[_Formula] = []
     article = split_page(markup).article
     begin = markup.find(article)
     region = Extent(begin, begin + len(article)) if begin >= 0 else Extent(0, len(markup))
     markup = _prepared(markup, formulas)
-    layer = _MarkupReader(markup, formulas)
+    reader = _MarkupReader(markup, formulas)
     waiting = [(region, 0)]
     while waiting:
         part, depth = waiting.pop(0)
-        boxes = layer.read(part, keep_boxes=depth >= MAX_BOX_DEPTH)
+        boxes = reader.read(part, keep_boxes=depth >= MAX_BOX_DEPTH)
         waiting = [*((box, depth + 1) for box in boxes), *waiting]
-    return AlignedMarkup(markup, "".join(layer.text), tuple(layer.pieces))
+    return AlignedMarkup(markup, "".join(reader.text), tuple(reader.pieces))
 
 
 class _Formula(NamedTuple):
@@ -83,7 +87,7 @@ class _Formula(NamedTuple):
 
 
 def _prepared(markup: str, formulas: list[_Formula]) -> str:
-    """The markup with notes of editors, comments and formulas out of the way, every other character at its place."""
+    """The markup with editors' notes, comments and formulas blanked, and all other characters at their offsets."""
     if FORMULA in markup:
         markup = markup.replace(FORMULA, " ")
     if "<!--" in markup:
@@ -113,7 +117,7 @@ def _blank_note(found: re.Match[str]) -> str:
 
 
 class _MarkupReader:
-    """Reads parts of some markup by the rules that the page's text was read by."""
+    """Reads parts of the markup by the same rules as `flow.read_markup` reads the page's text."""
 
     def __init__(self, markup: str, formulas: Sequence[_Formula]) -> None:
         self._markup = markup
@@ -124,7 +128,7 @@ class _MarkupReader:
         self.pieces: list[MarkupPiece] = []
 
     def read(self, region: Extent, *, keep_boxes: bool) -> list[Extent]:
-        """Read a part; returns the boxes in it, which have not been read unless they were to be kept."""
+        """Read a part and return its infoboxes, which have not been read; with `keep_boxes` they are read as text."""
         boxes: list[Extent] = []
         position, end = region
         markup = self._markup
@@ -146,10 +150,10 @@ class _MarkupReader:
                 position -= len(effect.cutting.rest)
                 if keep_boxes and effect.cutting.group == "infobox":
                     continue
-                inside = _inside(markup, effect.cutting.tag, position, end)
+                after = end_of_element(markup, effect.cutting.tag, position, end)
                 if effect.cutting.group == "infobox":
-                    boxes.append(inside)
-                position = inside.end
+                    boxes.append(Extent(position, after))
+                position = after
         return boxes
 
     def _take(self, start: int, end: int) -> None:
@@ -166,11 +170,11 @@ class _MarkupReader:
         if end - start <= MAX_PIECE_CHARS:
             self._put(comparable_text(text), Extent(start, end), whole=False)
             return
-        for part in self._short(start, end):
+        for part in self._split(start, end):
             self._put(comparable_text(unescape(self._markup[part.start : part.end])), part, whole=False)
 
-    def _short(self, start: int, end: int) -> Iterator[Extent]:
-        """A long text in parts, so that counting the characters of one does not take long; no entity is torn."""
+    def _split(self, start: int, end: int) -> Iterator[Extent]:
+        """Split a long text, so that characters of a part are counted quickly, but never within an entity."""
         while start < end:
             stop = min(start + MAX_PIECE_CHARS, end)
             entity = self._markup.rfind("&", max(stop - MAX_ENTITY_CHARS, start + 1), stop)
@@ -196,40 +200,22 @@ class _MarkupReader:
             self._length += len(text)
 
 
-def _inside(markup: str, tag: str, start: int, end: int) -> Extent:
-    """What is in an element that was just opened; an extent ends behind it, so nothing of it is read twice."""
-    name = name_of(tag)
-    if name in VOID or tag.endswith("/"):
-        return Extent(start, start)
-    if name in RAW_TEXT:
-        at = markup.find(f"</{name}>", start, end)
-        return Extent(start, at + len(name) + 3 if at >= 0 else end)
-    depth = 1
-    for found in _tags_named(name).finditer(markup, start, end):
-        depth += -1 if found[1] else 1
-        if not depth:
-            return Extent(start, found.end())
-    return Extent(start, end)
-
-
-@lru_cache(maxsize=256)
-def _tags_named(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?){re.escape(name)}(?=[\s>/])[^>]*>")
-
-
 CHARACTER = re.compile(r"&[a-zA-Z0-9#]+;|.", re.DOTALL)
 CONTEXT = 48
-"""So many characters before and behind tell one place from another with the same words."""
+"""How many characters before and after a quote tell it from the same words elsewhere."""
 
 EDGE = 24
-"""Where a quote is not found as a whole, its first and last characters tell where it is."""
+"""If a quote is not found as such, this many of its first and last characters locate it."""
 
 STRIDE = 2_048
-"""So many characters of a page are counted at once."""
+"""Characters are counted once per stride, so that counting up to an offset is quick."""
 
 
 class _Region(NamedTuple):
-    """A part of a page's text that the markup has in one piece, folded: `base` is its place in the laid text."""
+    """The article or a box: its extent in the page's text, its comparable text, and `base`, its offset when aligned.
+
+    `base` is -1 if the markup differs from the text somewhere in the region.
+    """
 
     extent: Extent
     text: str
@@ -237,7 +223,7 @@ class _Region(NamedTuple):
     base: int
 
     def count_before(self, offset: int, text: str) -> int:
-        """How many folded characters of the region stand before an offset of the page's text."""
+        """How many comparable characters of the region come before an offset of the page's text."""
         strides = (offset - self.extent.start) // STRIDE
         return self.counts[strides] + len(comparable_text(text[self.extent.start + strides * STRIDE : offset]))
 
@@ -247,25 +233,23 @@ class MarkupPlaces:
 
     def __init__(self, page: PageDoc, markup: str) -> None:
         self._page = page
-        self._laid = align_markup(markup)
-        self.markup = self._laid.markup
-        """The markup with comments and notes of editors blanked, every other character at its place."""
-        self._starts = [piece.at for piece in self._laid.pieces]
+        self._aligned = align_markup(markup)
+        self.markup = self._aligned.markup
+        """The markup with comments and editors' notes blanked, and all other characters at their offsets."""
+        self._starts = [piece.at for piece in self._aligned.pieces]
         self._regions = [Extent(0, page.sections[-1].end), *(Extent(box.start, box.end) for box in page.infoboxes)]
         self._known: dict[Extent, _Region] = {}
 
     def find(self, start: int, end: int) -> tuple[Extent, ...]:
-        """The parts of the markup that hold `page.text[start:end]`, each without a tag in it; none if not found."""
+        """The parts of the markup with the words of `page.text[start:end]`, each without tags; none if not found."""
         words = comparable_text(self._page.text[start:end])
         if not words or not 0 <= start < end <= len(self._page.text):
             return ()
-        at = self._aligned(start, words)
-        if at is not None:
-            return tuple(self._extents(at.start, at.end))
-        return ()
+        at = self._aligned_extent(start, words)
+        return tuple(self._extents(*at)) if at else ()
 
-    def _aligned(self, start: int, words: str) -> Extent | None:
-        """Where the words are in the laid text."""
+    def _aligned_extent(self, start: int, words: str) -> Extent | None:
+        """Where the words are in the aligned text."""
         region = self._region(start)
         before = region.count_before(start, self._page.text)
         if region.base >= 0:
@@ -274,7 +258,7 @@ class MarkupPlaces:
         return self._nearest(words, text[max(before - CONTEXT, 0) : before], text[before + len(words) :][:CONTEXT])
 
     def _region(self, start: int) -> _Region:
-        """The box, or else the article, that an offset is in."""
+        """The box that contains an offset, or else the article."""
         extent = next((r for r in self._regions[1:] if r.start <= start < r.end), self._regions[0])
         if extent not in self._known:
             parts = [
@@ -282,19 +266,19 @@ class MarkupPlaces:
             ]
             text = "".join(parts)
             counts = tuple(accumulate(map(len, parts), initial=0))
-            self._known[extent] = _Region(extent, text, counts, self._laid.text.find(text))
+            self._known[extent] = _Region(extent, text, counts, self._aligned.text.find(text))
         return self._known[extent]
 
     def _nearest(self, words: str, before: str, behind: str) -> Extent | None:
-        """The place of the words whose surroundings are most like theirs."""
-        text = self._laid.text
+        """Where the words occur with the most similar context."""
+        text = self._aligned.text
         places = [Extent(at, at + len(words)) for at in _all(words, text)] or _by_edges(words, text)
         if not places:
             return None
         return max(places, key=lambda place: _likeness(text, place, before, behind))
 
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
-        """The markup behind a part of the laid text, in as few parts as there is markup between them."""
+        """The markup of a part of the aligned text; adjacent pieces are joined."""
         open_from = open_to = -1
         for extent, whole in self._covered(start, end):
             if extent.start == open_to and not whole:
@@ -309,20 +293,20 @@ class MarkupPlaces:
             yield self._trimmed(open_from, open_to)
 
     def _covered(self, start: int, end: int) -> Iterator[tuple[Extent, bool]]:
-        pieces = self._laid.pieces
+        pieces = self._aligned.pieces
         number = max(bisect_right(self._starts, start) - 1, 0)
         while number < len(pieces) and pieces[number].at < end:
             piece = pieces[number]
-            following = pieces[number + 1].at if number + 1 < len(pieces) else len(self._laid.text)
+            piece_end = pieces[number + 1].at if number + 1 < len(pieces) else len(self._aligned.text)
             first, last = piece.source
             if not piece.whole:
                 first = self._offset(piece, start - piece.at) if start > piece.at else first
-                last = self._offset(piece, end - piece.at) if end < following else last
+                last = self._offset(piece, end - piece.at) if end < piece_end else last
             yield Extent(first, last), piece.whole
             number += 1
 
     def _offset(self, piece: MarkupPiece, count: int) -> int:
-        """Where in the markup so many characters of a piece end."""
+        """Where in the markup the first `count` characters of a piece end."""
         for found in CHARACTER.finditer(self.markup, *piece.source):
             if count <= 0:
                 return found.start()
@@ -342,7 +326,7 @@ def _all(words: str, text: str) -> Iterator[int]:
 
 
 def _by_edges(words: str, text: str) -> list[Extent]:
-    """Places that begin and end as the words do, and are about as long: something in between is spelled differently."""
+    """Places that begin and end like the words and are about as long: something in between is spelled differently."""
     edge = min(EDGE, len(words) // 3)
     if edge < EDGE // 3:
         return []
@@ -356,7 +340,7 @@ def _by_edges(words: str, text: str) -> list[Extent]:
 
 
 def _likeness(text: str, place: Extent, before: str, behind: str) -> tuple[int, int]:
-    """How many characters on both sides are the same; of equals, the first."""
+    """How many characters on both sides are the same; the second number prefers the first of equals."""
     alike = 0
     for number in range(1, min(len(before), place.start) + 1):
         if text[place.start - number] != before[-number]:

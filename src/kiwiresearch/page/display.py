@@ -1,4 +1,4 @@
-"""A book's page as a browser may show it: no code, links that arrive, words highlighted."""
+"""A book's page made safe for a browser: no code, working links, words highlighted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLAIMED_CLASS = "kiwi-claimed"
 
 
 class Insertion(NamedTuple):
-    """Tags to be put at a place of some markup; of those at one place, the lowest in order comes first."""
+    """Tags to insert at a place of the markup; `order` sorts those at the same place."""
 
     place: int
     order: int
@@ -43,7 +43,7 @@ class Insertion(NamedTuple):
 
 
 def mark_tags(found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
-    """Opening and closing tags around what is marked, by their place; spans that overlap are one."""
+    """The tags around marked words; overlapping spans become one."""
     last = -1
     firsts = [extents[0].start for extents in found if extents]
     names = {start: number for number, start in reversed(list(enumerate(firsts, start=1)))}
@@ -55,31 +55,31 @@ def mark_tags(found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
         yield Insertion(begin, 2, f'<mark{_name(number)} class="kiwi-mark">')
         yield Insertion(end, 0, "</mark>")
         last = end
-    for start, number in names.items():  # these stand within others
+    for start, number in names.items():  # these are inside others
         yield Insertion(start, 1, f"<span{_name(number)}></span>")
 
 
 def _name(number: int) -> str:
-    """The id of a mark, which addresses lead to; 0 has none."""
+    """The id attribute of a mark, to which links lead; none for 0."""
     return f' id="{MARK_ID if number == 1 else f"{MARK_ID}-{number}"}"' if number else ""
 
 
 def claim_tags(claimed: Sequence[tuple[Extent, ...]], found: Sequence[tuple[Extent, ...]]) -> Iterator[Insertion]:
-    """Anchors where claims begin, and tags around what they say, as far as it is not marked for its own sake."""
+    """Anchors where claims begin, and tags around their words, except where these are marked anyway."""
     for number, extents in enumerate(claimed, start=1):
         if extents:
             yield Insertion(extents[0].start, 1, f'<span id="{CLAIM_ID}-{number}" class="{CLAIM_ID}"></span>')
     taken = sorted({extent for extents in found for extent in extents})
     last = -1
     for extent in sorted({extent for extents in claimed for extent in extents}):
-        for start, end in _left_of(Extent(max(extent.start, last), extent.end), taken):
+        for start, end in _without(Extent(max(extent.start, last), extent.end), taken):
             yield Insertion(start, 2, f'<mark class="{CLAIMED_CLASS}">')
             yield Insertion(end, 0, "</mark>")
         last = max(last, extent.end)
 
 
-def _left_of(extent: Extent, taken: Sequence[Extent]) -> Iterator[Extent]:
-    """The parts of an extent that none of those taken holds, which are sorted."""
+def _without(extent: Extent, taken: Sequence[Extent]) -> Iterator[Extent]:
+    """The parts of an extent outside all of those taken, which are sorted."""
     start, end = extent
     for other in taken:
         if other.end > start and other.start < end:
@@ -91,7 +91,7 @@ def _left_of(extent: Extent, taken: Sequence[Extent]) -> Iterator[Extent]:
 
 
 def lost_anchors(page: PageDoc, body: str) -> dict[str, Section]:
-    """Sections that a fragment would not find, by the anchor of the PageDoc, or by the one MediaWiki would give."""
+    """Sections whose anchor is missing from the markup, by their anchor, else by the one MediaWiki would give."""
     known = set(map(unescape, ID.findall(body)))
     if ' name="' in body:
         known.update(map(unescape, LINK_NAME.findall(body)))
@@ -115,44 +115,44 @@ TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 PLAIN_LINK = re.compile(rf'<a href="{PLAIN.pattern}"(?: (?:title|class)="[^"<>]*")*>')
-"""Most links of most pages: nothing about them needs to change."""
+"""Most links of most pages, which need no change."""
 
 BOUND = re.compile(r"href|src|url|background|poster|lowsrc|mark|\\|^<(?:!|style|script|link|meta)", re.IGNORECASE)
-"""What makes a tag mean something else on another page."""
+"""What makes the output for a tag depend on the page it is on."""
 
 BASE = re.compile(r'<base\b[^>]*?\shref="([^"]*)"', re.IGNORECASE)
 CUSTOM = re.compile(r"/?[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-"""Elements that sites make up themselves: nothing to a browser without scripts, but style sheets name them."""
+"""Custom elements of a site: harmless without scripts, and style sheets refer to them."""
 
 SAFE_NAME = re.compile(r"[a-zA-Z_:][-\w:.]*")
 SIZE = re.compile(r"[\d.]{1,12}[wx]")
 CROWDED = re.compile(r"(\s[\d.]{1,12}[wx]),")
 OWN = "kiwi-"
-"""What our own ids and classes begin with; no page may use them."""
+"""The prefix of our own ids and classes, which no page may use."""
 
 OUTSIDE_CLASS = "kiwi-outside"
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How a page is to be shown."""
+    """How a page is displayed."""
 
     root: str
     """Where its book is served, such as '/read/UUID/'."""
     marks: Sequence[Extent] = ()
-    """Spans of the page's text to be marked."""
+    """Spans of the page's text to mark."""
     claims: Sequence[Extent] = ()
-    """Spans of what the page claims: marked less, each with an anchor `kiwi-claim-N`, from 1."""
+    """Spans of the page's claims: marked less strongly, each with an anchor `kiwi-claim-N`, from 1."""
     is_framed: bool = False
-    """Links that lead out of the book open in a window of their own, as a frame of ours shows no other site."""
+    """Open links out of the book in a new window, since our frame displays no other site."""
     scripts: bool = False
     style: str = ""
-    """A style sheet of our own, behind the page's."""
+    """Our own style sheet, after the page's."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayedPage:
-    """A page ready for a browser, in the two parts between which a banner may stand, and what could not be marked."""
+    """A page ready for a browser, in two parts between which a banner can be inserted, and what could not be marked."""
 
     before: str
     behind: str
@@ -160,7 +160,7 @@ class DisplayedPage:
 
 
 def display_page(content: bytes, page: PageDoc, view: DisplayOptions) -> DisplayedPage:
-    """Make a page fit for a browser. Never raises, whatever the bytes are."""
+    """Make a page safe for a browser. Never raises, whatever the bytes are."""
     source = regular_document(content, without=REMOVED_KEEPING_SCRIPTS if view.scripts else REMOVED_ELEMENTS)
     based = BASE.search(source.head)
     addresses = PageAddresses(view.root, page.ref.path, base=unescape(based[1]) if based else "")
@@ -187,7 +187,7 @@ DOCTYPE_WITHIN = 1_024
 
 
 class _Writer:
-    """Writes markup anew, tag by tag."""
+    """Writes cleaned markup, tag by tag."""
 
     def __init__(self, addresses: PageAddresses, *, scripts: bool, has_marks: bool, is_framed: bool = False) -> None:
         self._addresses = addresses
@@ -197,7 +197,7 @@ class _Writer:
         self._known: dict[str, str] = {}
 
     def write(self, markup: str, insertions: Sequence[Insertion] = ()) -> str:
-        """The markup as it may be shown, with what is to be put in it at its places."""
+        """The cleaned markup, with the insertions in their places."""
         pieces: list[str] = []
         at = 0
         for number, (place, _, tags) in enumerate(insertions):
@@ -220,7 +220,7 @@ class _Writer:
     def _written(self, token: str) -> str:
         if PLAIN_LINK.fullmatch(token) and not self._addresses.is_moved:
             return token
-        if self._scripts or len(token) > MAX_CACHED_CHARS or BOUND.search(token):
+        if self._scripts or len(token) > MAX_CACHED_TAG_CHARS or BOUND.search(token):
             return self._token(token)
         return _written_anywhere(token)
 
@@ -274,7 +274,7 @@ class _Writer:
         return "".join(out)
 
     def _value(self, element: str, name: str, value: str) -> str | None:
-        """What an attribute may say; None if it may not be there."""
+        """The allowed value of an attribute; None if the attribute is not allowed."""
         if name in REMOVED_ATTRIBUTES or not SAFE_NAME.fullmatch(name):
             return None
         if name.startswith("on"):
@@ -300,7 +300,7 @@ class _Writer:
         return escape(url) if url else None
 
     def _list(self, value: str) -> str:
-        """A list of pictures of several sizes, of which those outside the book are left out."""
+        """A srcset without the pictures outside the book."""
         kept = []
         for candidate in re.split(r",\s", CROWDED.sub(r"\1, ", value)):
             url, *sizes = candidate.split() or [""]
@@ -312,12 +312,12 @@ class _Writer:
 
 
 NO_ADDRESSES = PageAddresses("", "")
-MAX_CACHED_CHARS = 500
+MAX_CACHED_TAG_CHARS = 500
 
 
 @lru_cache(maxsize=10_000)
 def _written_anywhere(token: str) -> str:
-    """A tag that is written the same on every page."""
+    """A tag whose output is the same on every page."""
     return _Writer(NO_ADDRESSES, scripts=False, has_marks=False)._token(token)
 
 
@@ -331,7 +331,7 @@ def _is_allowed(name: str) -> bool:
 
 
 def _added(name: str) -> str:
-    """What is folded away could not be opened where a scraper left that to scripts."""
+    """An attribute to add: <details> are opened, since some scrapers left that to scripts."""
     return " open" if name == "details" else ""
 
 

@@ -1,4 +1,4 @@
-"""A page that can be quoted: one text, everything else as offsets into it; and the page as plain data."""
+"""A page that can be quoted: one text, with everything else as offsets into it; and its form as JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Basis = Literal["seen", "inferred", "absent"]
 
 
 class Section(NamedTuple):
-    """A heading and the text up to the next heading; the first section is the lead, without heading.
+    """A heading and the text up to the next one; the first section is the lead, which has no heading.
 
-    `text[heading_start:start]` holds the heading, `text[start:end]` what stands below it.
+    `text[heading_start:start]` contains the heading, `text[start:end]` the text below it.
     """
 
     heading: str
@@ -44,9 +44,9 @@ class Block(NamedTuple):
 class Link(NamedTuple):
     """A link to a page of the same book.
 
-    `target` is the path as the page spells it: the archive follows redirects.
-    Links of menus, boxes and notes are outside the text: they have no offsets
-    (-1) and no sentence.
+    `target` is the path as the page spells it: following redirects is up to the
+    archive. Links in menus, navigation boxes and notes are outside the text: they
+    have no offsets (-1) and no sentence.
     """
 
     target: str
@@ -78,7 +78,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a table, in its section."""
+    """The rows of a table, and the number of its section."""
 
     section: int
     caption: str
@@ -87,7 +87,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class InfoboxRow:
-    """What a box says under one label: the value is `text[start:end]`; `group` is the heading above it, if any."""
+    """A row of an infobox: its label, its value `text[start:end]`, and as `group` the heading above it, if any."""
 
     key: str
     value: str
@@ -99,7 +99,7 @@ class InfoboxRow:
 
 @dataclass(frozen=True, slots=True)
 class Infobox:
-    """A box of facts: `text[start:end]`, behind the article's own text."""
+    """An infobox: `text[start:end]`, after the article's own text."""
 
     title: str
     start: int
@@ -108,7 +108,7 @@ class Infobox:
 
 
 class Mark(NamedTuple):
-    """A reference number or an editor's note that stood at this offset of the text."""
+    """A reference number or an editor's note, and the offset of the text at which it was removed."""
 
     kind: MarkKind
     offset: int
@@ -116,7 +116,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Whether something holds of the page, how that is known, and from what."""
+    """Whether something is true of the page, whether that was seen or inferred, and from what."""
 
     holds: bool
     basis: Basis = "absent"
@@ -128,7 +128,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class PageSignals:
-    """What the page shows about its own quality and kind."""
+    """What the page reveals about its own quality and kind."""
 
     stub: Signal
     citation_needed: Signal
@@ -175,7 +175,7 @@ class PageDoc:
     signals: PageSignals
     provenance: Provenance
     redirect: str = ""
-    """The path that a page made only to lead elsewhere leads to."""
+    """The target path, for a page that only redirects."""
 
     @property
     def lead(self) -> str:
@@ -186,7 +186,7 @@ class PageDoc:
         return self.text[section.start : section.end]
 
     def below(self, heading: str) -> tuple[Section, ...]:
-        """The section of this heading or anchor, in any case, and the sections below it; none if there is none."""
+        """The section with this heading or anchor, ignoring case, and its subsections; none if there is none."""
         folded = heading.casefold().strip()
         for number, section in enumerate(self.sections):
             if folded in (section.heading.casefold(), section.anchor.casefold()):
@@ -197,7 +197,7 @@ class PageDoc:
         return ()
 
     def headings(self, number: int) -> tuple[str, ...]:
-        """The headings that a section stands below, and its own, the outermost first; none for the lead."""
+        """The headings above a section, the outermost first, and its own; none for the lead."""
         found: list[str] = []
         level = 0
         for section in reversed(self.sections[1 : number + 1]):
@@ -207,12 +207,12 @@ class PageDoc:
         return tuple(reversed(found))
 
     def sentence(self, link: Link) -> str:
-        """The sentence around a link; empty for links outside the text."""
+        """The sentence that contains a link; empty for links outside the text."""
         return self.text[link.sentence_start : link.sentence_end] if link.in_text else ""
 
 
 def page_record(page: PageDoc, *, only: Sequence[Section] = ()) -> dict[str, Any]:
-    """What `--json` shows of a page; `only` leaves out the other sections."""
+    """A page as JSON; with `only`, just these sections."""
     return {
         "id": page.id,
         "book": page.ref.book,
@@ -225,11 +225,18 @@ def page_record(page: PageDoc, *, only: Sequence[Section] = ()) -> dict[str, Any
         "sections": [_section(page, section) for section in only or page.sections],
         "links": [_link(page, link) for link in page.links],
         "infoboxes": [_infobox(box) for box in page.infoboxes],
-        "tables": [_table(page, table) for table in page.tables],
-        "marks": [{"kind": mark.kind, "offset": mark.offset} for mark in page.marks],
+        "tables": [
+            {
+                "caption": table.caption,
+                "section": page.sections[table.section].heading,
+                "rows": [[page.text[cell.start : cell.end] for cell in row] for row in table.rows],
+            }
+            for table in page.tables
+        ],
+        "marks": [mark._asdict() for mark in page.marks],
         "categories": list(page.categories),
         "hatnotes": list(page.hatnotes),
-        "signals": _signals(page),
+        "signals": _signals(page.signals),
         "revision": page.provenance.revision,
         "edited": page.provenance.edited,
         "source": page.provenance.source,
@@ -277,33 +284,17 @@ def _infobox(box: Infobox) -> dict[str, Any]:
     return {"title": box.title, "rows": rows}
 
 
-def _table(page: PageDoc, table: Table) -> dict[str, Any]:
-    return {
-        "caption": table.caption,
-        "section": page.sections[table.section].heading,
-        "rows": [[page.text[cell.start : cell.end] for cell in row] for row in table.rows],
+def _signals(signals: PageSignals) -> dict[str, Any]:
+    named = {
+        "is_stub": signals.stub,
+        "has_citation_needed": signals.citation_needed,
+        "is_disputed": signals.disputed,
+        "is_disambiguation": signals.disambiguation,
+        "is_list": signals.list_page,
     }
-
-
-def _signals(page: PageDoc) -> dict[str, Any]:
-    signals = page.signals
     return {
-        "is_stub": signals.stub.holds,
-        "has_citation_needed": signals.citation_needed.holds,
-        "is_disputed": signals.disputed.holds,
-        "is_disambiguation": signals.disambiguation.holds,
-        "is_list": signals.list_page.holds,
+        **{name: signal.holds for name, signal in named.items()},
         "ref_count_estimate": signals.references,
         "length_chars": signals.length,
-        "basis": {
-            "is_stub": _basis(signals.stub),
-            "has_citation_needed": _basis(signals.citation_needed),
-            "is_disputed": _basis(signals.disputed),
-            "is_disambiguation": _basis(signals.disambiguation),
-            "is_list": _basis(signals.list_page),
-        },
+        "basis": {name: f"{one.basis}: {one.why}" if one.holds else "absent" for name, one in named.items()},
     }
-
-
-def _basis(signal: Signal) -> str:
-    return f"{signal.basis}: {signal.why}" if signal.holds else "absent"

@@ -1,4 +1,4 @@
-"""What tags mean for reading: a cut, or a part of the text's structure."""
+"""What tags mean when a page is read: a cut, or a part of the text's structure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CutGroup = Literal[
 
 @dataclass(frozen=True, slots=True)
 class CutRule:
-    """What a selector finds, and the reason why that is no text of the article."""
+    """Elements that a selector matches, and why they are not part of the article's text."""
 
     group: CutGroup
     selector: str
@@ -24,9 +24,9 @@ class CutRule:
 
 
 ROOTS = ("mw-content-text", "bodyContent", "main", "content")
-"""Ids of the element that holds the article: MediaWiki of every age, then the usual names of hand-made sites.
+"""Ids of the element that contains the article: MediaWiki's of all times, then the usual names of other sites.
 
-Pages with none of them are read from their <main>, else from their <body>.
+On pages without any of them it is the <main>, else the <body>.
 """
 
 CUTS = (
@@ -76,7 +76,7 @@ CUTS = (
 )  # fmt: skip
 
 CAPTION_CLASSES = ("thumbcaption", "gallerytext", "infobox-caption", "image-caption")
-"""Classes of the words under a picture, which older pages keep in a plain division."""
+"""Classes of captions, which older pages put into a plain <div>."""
 
 
 TAG = re.compile(r"<([^>]*)>(\s*)")
@@ -92,7 +92,7 @@ MAX_KEYS = 10_000
 
 
 class TagStep(IntEnum):
-    """What the reading loop does at a tag."""
+    """What the reading loop in `flow` does at a tag."""
 
     NOTHING = 0
     END_LINK = 1
@@ -125,14 +125,14 @@ class TagStep(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TagMeaning:
-    """What to do at a tag, and for a cut, in which group it falls."""
+    """What to do at a tag, and the group of a cut."""
 
     step: TagStep
     group: CutGroup | None = None
 
 
 class CutStart(NamedTuple):
-    """An element to be cut that starts in a run: its tag, its group, and the run behind the tag."""
+    """An element to cut that starts in a run of tags: its tag, its group, and the rest of the run."""
 
     tag: str
     group: CutGroup
@@ -140,7 +140,7 @@ class CutStart(NamedTuple):
 
 
 class RunEffect(NamedTuple):
-    """What a run of tags does: steps in order, the level and anchor of a heading in it, and a cut at its end."""
+    """What a run of tags does: its steps in order, the level and anchor of a heading in it, and a cut at its end."""
 
     steps: tuple[int, ...]
     level: int
@@ -150,7 +150,7 @@ class RunEffect(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One selector, taken apart."""
+    """One parsed selector."""
 
     group: CutGroup
     tag: str
@@ -197,23 +197,8 @@ def _rule(group: CutGroup, selector: str) -> _Rule:
 RULES = tuple(_rule(cut.group, part.strip()) for cut in CUTS for part in cut.selector.split(","))
 RULES_BY_TAG = {rule.tag: rule for rule in RULES if rule.tag and not rule.classes and not rule.attributes}
 CAPTIONS = frozenset(CAPTION_CLASSES)
-VOID = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-    ]
-)
+VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
+"""Elements that have no content and are never closed."""
 
 
 def _structure() -> dict[str, TagMeaning]:
@@ -242,7 +227,7 @@ def name_of(tag: str) -> str:
 
 
 def attributes_of(tag: str) -> dict[str, str]:
-    """The attributes of a tag as the parser wrote them; the first of a name wins."""
+    """The attributes of a tag that the parser wrote; the first of a name wins."""
     found: dict[str, str] = {}
     for name, value in ATTRIBUTE.findall(tag.partition(" ")[2]):
         found.setdefault(name.lower(), value)
@@ -268,7 +253,7 @@ def meaning_of(tag: str) -> TagMeaning:
 
 
 def _candidates(classes: frozenset[str]) -> list[_Rule]:
-    """The rules that may fit an element of these classes, in their order."""
+    """The rules that may match an element with these classes, in their order."""
     numbers = set(RULES_WITHOUT_CLASS)
     for name in classes:
         numbers.update(RULES_BY_CLASS.get(name, ()))
@@ -282,11 +267,11 @@ RULES_BY_CLASS = {
     for name in rule.classes
 }
 EFFECTS: dict[str, RunEffect] = {}
-"""The runs met so far, by their spelling."""
+"""A cache of the runs met so far, by their spelling."""
 
 
 def effect_of(run: str) -> RunEffect:
-    """What a run of tags does, up to and with the first cut in it."""
+    """What a run of tags does, up to and including the first cut in it."""
     known = EFFECTS.get(run)
     if known is None:
         known = _effect(run)
@@ -300,16 +285,16 @@ def effect_of(run: str) -> RunEffect:
 def _effect(run: str) -> RunEffect:
     steps: list[int] = []
     level, anchor = 0, ""
-    behind = 0
+    skip_to = 0
     for found in TAG.finditer(run):
-        if found.start() < behind:
+        if found.start() < skip_to:
             continue
         tag = found[1]
         meaning = meaning_of(tag)
         if meaning.group == "hidden":  # an empty one needs no cut
             closing = f"</{name_of(tag)}>"
             if run.startswith(closing, found.end(1) + 1):
-                behind = found.end(1) + 1 + len(closing)
+                skip_to = found.end(1) + 1 + len(closing)
                 continue
         if meaning.group is not None:
             return RunEffect(tuple(steps), level, anchor, CutStart(tag, meaning.group, run[found.end(1) + 1 :]))
@@ -331,7 +316,7 @@ BREAKING = frozenset(
 
 
 def _shortened(steps: list[int]) -> tuple[int, ...]:
-    """The same without what changes nothing: spaces beside breaks, and breaks that repeat."""
+    """The steps without those that change nothing: spaces next to breaks, and repeated breaks."""
     if BREAKING.intersection(steps):
         steps = [step for step in steps if step != TagStep.SPACE]
     return tuple(step for n, step in enumerate(steps) if step not in REPEATING or n == 0 or steps[n - 1] != step)

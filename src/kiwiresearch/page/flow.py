@@ -1,8 +1,8 @@
-"""One pass over regular markup: the canonical text, and where everything stands in it.
+"""One pass over regular markup: the canonical text, and the offsets of everything in it.
 
-The markup is cut into text and runs of tags. White space is collapsed as a
-browser does; separators wait until there is a word to put behind them, so the
-text never starts, ends or doubles a break.
+The markup is split into text and runs of tags. White space is collapsed as in a
+browser. A separator is written only when the next word comes, so the text never
+starts or ends with a break, or has two in a row.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from kiwiresearch.text.languages import LanguageWords
 Spanned = TypeVar("Spanned", RawLink, Cell)
 
 RUN = re.compile(r"(<a [^>]*+>|<(?!a )[^>]*+>(?:\s*+<(?!a )[^>]*+>)*+)")
-"""An opening link, or other tags with nothing but white space between them.
+"""An opening link, or other tags with only white space between them.
 
-It is exact on what the parser writes, which escapes angle brackets in
+This is exact for what the parser writes, because it escapes angle brackets in
 attributes too.
 """
 
@@ -43,16 +43,16 @@ WIDTH = tuple(map(len, SEPARATORS))
 GAPS = frozenset(SEPARATORS[1:])
 
 WITHIN_LINES = frozenset({"hidden", "editor mark", "machinery", "reference mark"})
-"""What may stand in the middle of a sentence, so that cutting it breaks no line."""
+"""What may occur in the middle of a sentence, so that cutting it does not break the line."""
 
 (END_LINK, BREAK, NEW_LINE, CELL, END_CELL, HEADER_CELL, ROW, WHITE, LIST, END_LIST, END_DIVISION, HEADING,
  END_HEADING, TABLE, END_TABLE, CAPTION, END_CAPTION, END_TABLE_CAPTION, CODE, END_CODE, QUOTE,
  END_QUOTE, RAISED, LOWERED, END_SHIFTED) = (int(x) for x in TagStep if TagStep.NOTHING < x < TagStep.CUT)  # fmt: skip
-"""The steps as plain numbers, which the loop compares faster than members of an enumeration."""
+"""The steps as plain integers, which the loop compares faster than members of an enumeration."""
 
 
 def read_markup(markup: str, words: LanguageWords) -> FlowResult:
-    """Read markup that the parser wrote. One loop, on purpose: reading spends its time here."""
+    """Read markup that the parser wrote. Deliberately one loop: reading a page spends its time here."""
     found = FlowResult()
     out: list[str] = []
     links, blocks, headings = found.links, found.blocks, found.headings
@@ -70,7 +70,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
     open_cells: list[tuple[int, int, bool]] = []
     row: list[Cell] | None = None
     known = EFFECTS.get
-    new = tuple.__new__  # what a named tuple's own constructor does, without the call around it
+    new = tuple.__new__  # skips the Python-level constructor of named tuples
     shifted: dict[str, str] | None = None
     parts = iter(RUN.split(mark_editor_notes(markup)))
     next(parts, None)
@@ -84,11 +84,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
                     at = run.find(' href="')
                     if at >= 0:
                         at += 7
-                        link_href, link_at, link_index = (
-                            run[at : run.find('"', at)],
-                            position,
-                            len(out),
-                        )
+                        link_href, link_at, link_index = run[at : run.find('"', at)], position, len(out)
                     elif name := NAME.search(run):
                         last_name, last_name_at = name[1], position
                     break
@@ -285,7 +281,7 @@ def read_markup(markup: str, words: LanguageWords) -> FlowResult:
 
 
 def _shorten(places: list[Spanned], position: int) -> None:
-    """What ended in white space which was taken away ends where the text does."""
+    """Move the ends of spans that ended in removed white space to the new end of the text."""
     number = len(places) - 1
     while number >= 0 and places[number].end > position:
         places[number] = places[number]._replace(start=min(places[number].start, position), end=position)

@@ -1,4 +1,4 @@
-"""From bytes to regular markup, with the HTML parser, and which part of it is the article."""
+"""From bytes to regular markup, using the HTML parser, and which part of it is the article."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ UNSEEN = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
-"""Control characters, soft hyphens, zero-width and direction marks: no reader sees them."""
+"""Control characters, soft hyphens, zero-width and direction marks, which are invisible."""
 
 JOINER = re.compile("(?<![\u0590-\u1cff\ua800-\uabff\U0001f000-\U0001faff\u2600-\u27bf\ufe0f])[\u200c\u200d]")
-"""Joiners that stand behind no emoji and no letter of a script that needs them."""
+"""Joiners that follow neither an emoji nor a letter of a script that needs them."""
 
 SUPERSCRIPTS = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
 SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
 
 
 def visible(text: str) -> str:
-    """The text without characters that show nothing."""
+    """The text without invisible characters."""
     if "\u200c" in text or "\u200d" in text:
         text = JOINER.sub("", text)
     return UNSEEN.sub("", text)
 
 
 def cleaned(text: str) -> str:
-    """Other white space becomes spaces, what shows nothing goes; spaces at the ends stay."""
+    """The text with single spaces as its only white space, also at its ends, and without invisible characters."""
     words = visible(text).split()
     if not words:
         return " " if text[:1].isspace() else ""
@@ -42,7 +42,7 @@ def cleaned(text: str) -> str:
 
 
 def code_text(text: str, *, is_first: bool) -> str:
-    """Text of a program keeps its lines and indents."""
+    """Program text, which keeps its lines and indents."""
     text = visible(text.expandtabs(4))
     if is_first:
         return "" if text.isspace() else text.lstrip("\n")
@@ -50,19 +50,19 @@ def code_text(text: str, *, is_first: bool) -> str:
 
 
 def trim_end(out: list[str]) -> int:
-    """Take white space off the end of what was written, and tell how much it was."""
-    taken = 0
+    """Remove white space from the end of the output, and return how many characters that was."""
+    removed = 0
     while out and out[-1].isspace():
-        taken += len(out.pop())
+        removed += len(out.pop())
     if out:
         bare = out[-1].rstrip()
-        taken += len(out[-1]) - len(bare)
+        removed += len(out[-1]) - len(bare)
         out[-1] = bare
-    return taken
+    return removed
 
 
 def with_formulas(markup: str) -> str:
-    """Formulas carry their TeX beside the picture or the MathML: it stands for them in the text."""
+    """The markup with each formula, a picture or MathML, replaced by its TeX."""
     if " alt" not in markup:
         return markup
     markup = FORMULA_PICTURE.sub(lambda found: _tex(found[0]), markup)
@@ -81,14 +81,14 @@ def _tex(tag: str) -> str:
 
 
 MAX_DEPTH = 512
-"""Browsers stop nesting here too; beyond it the parser's cost grows with the square of the depth."""
+"""Browsers stop nesting here too; beyond it the parser's time grows with the square of the depth."""
 
 DEEP_PAGE = 4_000
-"""Only pages with more tags than this can nest deep enough to matter."""
+"""Only pages with more tags than this can be nested too deeply."""
 
 LARGE_PAGE = 100_000
 ENDLESS_TAG = re.compile(rb"(<[a-zA-Z][^<>\s]{0,64})[^<>]{16384,}")
-"""A tag with thousands of attributes, each of which the parser compares with all before it."""
+"""A tag with thousands of attributes, each of which the parser compares with all others."""
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 FLAT_TAGS = frozenset(
@@ -102,14 +102,14 @@ REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*url\s*=\s*(.*)", re.IGNORECASE | re.DO
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """A page written anew by the parser."""
+    """The body of a page as the parser writes it, and the target of a <meta> refresh."""
 
     body: str
     refresh: str = ""
 
 
 def regular_markup(content: bytes) -> Markup:
-    """Regular markup from any bytes."""
+    """Parse any bytes and write them as regular markup."""
     tree = LexborHTMLParser(_prepared(content))
     body = tree.body or tree.root
     markup = (body.html if body is not None else None) or ""
@@ -121,16 +121,16 @@ def regular_markup(content: bytes) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class RegularDocument:
-    """A whole page written anew by the parser, without the elements that were not wanted."""
+    """A complete page as the parser writes it, without unwanted elements."""
 
     root: str
-    """The tag that opens it, with its attributes."""
+    """The opening <html> tag with its attributes."""
     head: str
     body: str
 
 
 def regular_document(content: bytes, *, without: str) -> RegularDocument:
-    """Regular markup of a whole page, for showing it; elements that the selector finds go with all that is in them."""
+    """Regular markup of a complete page, for displaying it; elements that match `without` are removed."""
     tree = LexborHTMLParser(_prepared(content))
     if without:
         for node in tree.css(without):
@@ -143,7 +143,7 @@ def regular_document(content: bytes, *, without: str) -> RegularDocument:
 
 
 def _refresh(tree: LexborHTMLParser) -> str:
-    """Where a page leads that is only there to lead elsewhere."""
+    """The target of a <meta> refresh; empty if the page has none."""
     for tag in META.findall((tree.head.html if tree.head is not None else None) or ""):
         attributes = attributes_of(tag)
         if attributes.get("http-equiv", "").lower() == "refresh":
@@ -153,14 +153,14 @@ def _refresh(tree: LexborHTMLParser) -> str:
 
 
 def title_in(content: bytes) -> str:
-    """What the page itself says it is called, for entries without a title."""
+    """The title in the page itself, for entries without one."""
     title = LexborHTMLParser(_prepared(content)).css_first("title")
     return " ".join(title.text().split()) if title else ""
 
 
 @dataclass(frozen=True, slots=True)
 class BareText:
-    """The words of a page in one line, those of boxes and categories last."""
+    """The words of a page in one line, with those of boxes and categories last."""
 
     text: str
     boxes: int
@@ -170,9 +170,9 @@ class BareText:
 
 
 def bare_text(content: bytes) -> BareText:
-    """The words of a page as quickly as they can be had: good for finding, not for quoting.
+    """The words of a page, as fast as possible: good enough for searching, not for quoting.
 
-    What stands in boxes comes last, so that the text begins as the article does.
+    The words of boxes come last, so that the text begins like the article.
     """
     tree = LexborHTMLParser(_prepared(content))
     for node in tree.css(NO_WORDS):
@@ -210,13 +210,13 @@ BOXES = (
     "#catlinks, table.infobox, div.infobox, aside.infobox, table.toccolours, table.biota, .thumb, .ambox, .metadata, "
     'table[style*="float:right"], table[style*="float: right"], table[align="right"]'
 )
-"""The few cuts that pay: each selector more costs time on every page."""
+"""Only the cuts that pay: every further selector takes time on each page."""
 
 HEAD_BYTES = 4_096
 
 
 def _prepared(content: bytes) -> bytes:
-    """UTF-8, and not nested deeper than any browser would go."""
+    """The content as UTF-8, and not nested deeper than browsers allow."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -239,7 +239,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _flattened(content: bytes) -> bytes:
-    """Drop tags below the greatest depth; the words in them stay."""
+    """Drop tags beyond the maximum depth; their text stays."""
     if _depth(content) <= MAX_DEPTH:
         return content
     open_tags: Counter[bytes] = Counter()
@@ -264,7 +264,7 @@ def _flattened(content: bytes) -> bytes:
 
 
 def _depth(content: bytes) -> int:
-    """How deep elements are nested at most; a tag that closes what was never opened counts for nothing."""
+    """The maximum nesting of elements; closing tags without an opening one do not count."""
     open_tags: Counter[bytes] = Counter()
     depth = deepest = 0
     for closing, spelled in TAG.findall(content):
@@ -292,7 +292,7 @@ MAX_FOOTER_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """A page's markup: the article's, and that of menus and frames around it."""
+    """A page's markup, split into the article and what is around it, and its provenance."""
 
     article: str
     around: str
@@ -315,7 +315,7 @@ TAG_NAME = re.compile(r"<(\w+)")
 
 
 def _root_of(markup: str) -> tuple[int, int] | None:
-    """Where the element starts and ends that holds the article: the most telling of those nested there."""
+    """Where the element that contains the article starts and ends, by the most telling id that the page has."""
     for sign in ROOT_SIGNS:
         place = markup.find(sign)
         if place >= 0:
@@ -330,7 +330,7 @@ ROOT_SIGNS = (*(f' id="{name}"' for name in ROOTS), "<main")
 
 
 def _end_of(name: str, markup: str, start: int) -> int:
-    """Where the element ends that starts here; the parser has closed every one."""
+    """Where the element that starts here ends; the parser has closed every one."""
     opening, closing = f"<{name}", f"</{name}>"
     depth, at = 1, markup.find(closing, start)
     inner = markup.find(opening, start + 1)
@@ -346,7 +346,7 @@ def _end_of(name: str, markup: str, start: int) -> int:
 
 
 def _without_footer(markup: str) -> tuple[str, Provenance]:
-    """Kiwix's scraper ends each page with a division that links to the revision it took."""
+    """Remove the footer of Kiwix's scraper, which links to the revision of the page."""
     links = list(FOOTER_LINK.finditer(markup, max(len(markup) - MAX_FOOTER_CHARS, 0)))
     found = links[-1] if links else None
     if found is None or "://" not in found[1]:

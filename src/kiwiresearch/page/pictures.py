@@ -1,4 +1,4 @@
-"""The pictures of a page with the words under them, as authors put them there."""
+"""The pictures of a page with their captions."""
 
 from __future__ import annotations
 
@@ -9,46 +9,45 @@ from html import escape, unescape
 
 from kiwiresearch.page.elements import CAPTION_CLASSES, VOID, attributes_of, meaning_of
 from kiwiresearch.page.html import regular_markup, split_page, visible
-from kiwiresearch.page.side_content import RAW_TEXT
+from kiwiresearch.page.side_content import RAW_TEXT, end_of_element
 from kiwiresearch.zim.paths import resolve_href
 
 TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
 HEADING = re.compile(r"h[1-6]")
 FRAMES = frozenset({"thumb", "thumbinner", "tsingle", "gallerybox", "infobox-image", "wp-caption"})
-"""Classes of the elements that hold a picture and its caption; the others are `figure`, and cells of an infobox."""
+"""Classes of elements that contain a picture and its caption, besides `figure` and cells of an infobox."""
 CAPTIONS = frozenset({*CAPTION_CLASSES, "wp-caption-text"})
 CELLS = frozenset({"td", "th"})
 MIN_PIXELS = 80
-"""Pixels; what is declared narrower or lower is an icon, a flag or a formula."""
+"""Pictures declared narrower or lower are icons, flags or formulas."""
 MAX_CAPTION_CHARS = 300
-"""Characters of a caption."""
 NUMBER = re.compile(r"\d{1,6}")
 FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class PagePicture:
-    """A picture of a page: where it is in the book, and what the page says of it."""
+    """A picture of a page: its path in the book, and what the page says about it."""
 
     path: str
     caption: str
     alt: str
-    """What those are told who cannot see it; empty where the page says nothing."""
+    """The alternative text; empty if there is none."""
     headings: tuple[str, ...]
-    """The headings above it, the outermost first; none in the introduction and in the infobox."""
+    """The headings above it, the outermost first; none in the introduction and in an infobox."""
     in_box: bool
-    """Whether it stands in the infobox."""
+    """Whether it is in an infobox."""
 
 
 def pictures_in(content: bytes, path: str, title: str) -> tuple[PagePicture, ...]:
-    """The pictures of the page at `path`, in the order of the page. Never raises, whatever the bytes are.
+    """The pictures of the page at `path`, in their order. Never raises, whatever the bytes are.
 
-    Only those count that the book itself holds and that have a caption. The first picture of an
-    infobox or an introduction needs none: it shows what the page is about, so `title` is its caption.
+    Only pictures of the book itself with a caption count. The first picture of an infobox or an
+    introduction needs no caption: it shows what the page is about, so `title` is used.
     """
-    walk = _Walk(path)
-    walk.read(split_page(regular_markup(content).body).article)
-    return tuple(_captioned(walk.found, _plain([escape(title)])))
+    reader = _PictureReader(path)
+    reader.read(split_page(regular_markup(content).body).article)
+    return tuple(_captioned(reader.found, _plain([escape(title)])))
 
 
 def _captioned(found: list[_Image], title: str) -> Iterator[PagePicture]:
@@ -82,22 +81,22 @@ class _Frame:
     images: list[_Image] = field(default_factory=list)
     caption: str = ""
     words: list[str] = field(default_factory=list)
-    """Of a cell: the text behind its picture, which is its caption in old infoboxes."""
+    """The text after the picture of a cell, which is its caption in old infoboxes."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """An open element, and what it is for us."""
+    """An element that is open at this point of the markup."""
 
     name: str
     frame: _Frame | None = None
     is_box: bool = False
     collects: bool = False
-    """Whether its text is wanted: a heading or a caption."""
+    """Whether its text is collected, because it is a heading or a caption."""
 
 
-class _Walk:
-    """One pass over regular markup: every element is closed, every attribute quoted."""
+class _PictureReader:
+    """One pass over regular markup, in which every element is closed and every attribute quoted."""
 
     def __init__(self, path: str) -> None:
         self.found: list[_Image] = []
@@ -124,7 +123,7 @@ class _Walk:
                 if group is None:
                     self._image(tag)
             elif group not in (None, "infobox") or name in RAW_TEXT:
-                at = _behind(markup, name, at)
+                at = end_of_element(markup, name, at, len(markup))
             elif name not in VOID:
                 self._begin(name, tag, is_box=group == "infobox")
         while self._open:
@@ -167,7 +166,7 @@ class _Walk:
             frame.caption = _shortened(words)
 
     def _end_frame(self, frame: _Frame) -> None:
-        """The first picture of a frame has its caption; without one, that of the frame around it."""
+        """Give the caption to the first picture; without a caption, pass the pictures on to the frame around it."""
         caption = frame.caption
         if not caption and frame.is_cell and frame.images:
             words = _plain(frame.words)
@@ -195,7 +194,7 @@ class _Walk:
         if self._collecting or (frame is None and not self._boxes) or _is_small(attributes):
             return
         source = unescape(attributes.get("src", "")).strip()
-        if not source or source.startswith("data:"):  # a scraper's stand-in until the picture is loaded
+        if not source or source.startswith("data:"):  # a placeholder until a script loads the picture
             source = unescape(attributes.get("data-src", "")).strip()
         target = resolve_href(self._path, source)
         if target is None or target.path == self._path:
@@ -206,21 +205,6 @@ class _Walk:
         self._count += 1
         image = _Image(self._count, target.path, alt, headings, bool(self._boxes))
         (frame.images if frame is not None else self.found).append(image)
-
-
-def _behind(markup: str, name: str, at: int) -> int:
-    """Where an element ends whose opening tag ends at `at`."""
-    if name in VOID:
-        return at
-    if name in RAW_TEXT:
-        end = markup.find(f"</{name}>", at)
-        return end + len(name) + 3 if end >= 0 else len(markup)
-    depth = 1
-    for found in re.compile(rf"<(/?){re.escape(name)}(?=[\s>/])").finditer(markup, at):
-        depth += -1 if found[1] else 1
-        if not depth:
-            return markup.find(">", found.end()) + 1
-    return len(markup)
 
 
 def _is_small(attributes: dict[str, str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape, unescape
 
 from kiwiresearch.errors import RedirectLoop
@@ -13,7 +13,14 @@ from kiwiresearch.page.doc import Block, Cell, Infobox, InfoboxRow, Link, LinkPl
 from kiwiresearch.page.elements import CutGroup
 from kiwiresearch.page.flow import read_markup
 from kiwiresearch.page.html import regular_markup, split_page, title_in
-from kiwiresearch.page.side_content import FlowResult, OuterLink, RawTable, categories_in, outer_links, page_signals
+from kiwiresearch.page.side_content import (
+    MAX_BOX_DEPTH,
+    FlowResult,
+    OuterLink,
+    categories_in,
+    outer_links,
+    page_signals,
+)
 from kiwiresearch.text.languages import LanguageWords, language_words
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import MAX_HOPS, Archive, Entry, EntryRef
@@ -23,7 +30,7 @@ MAX_LABEL_CHARS = 60
 
 
 def read_infobox(box: FlowResult, links: list[Link], text: str, offset: int) -> Infobox:
-    """What a box says; `offset` is where its text starts in the page's text."""
+    """Read an infobox into rows; `offset` is where its text starts in the page's text."""
     rows: list[InfoboxRow] = []
     title = group = ""
     in_text = sorted((link for link in links if link.in_text), key=lambda link: link.start)
@@ -31,21 +38,23 @@ def read_infobox(box: FlowResult, links: list[Link], text: str, offset: int) -> 
     for table in sorted(box.tables, key=lambda table: table.rows[0][0].start):
         title = title or table.caption
         for cells in table.rows:
-            filled = [_shifted(cell, offset) for cell in cells if cell.end > cell.start]
+            filled = [
+                Cell(cell.start + offset, cell.end + offset, cell.is_header) for cell in cells if cell.end > cell.start
+            ]
             if len(filled) == 1:
                 line = text[filled[0].start : filled[0].end].partition("\n")[0]
                 if not rows and not title:
                     title = line
                 elif filled[0].is_header:
                     group = line
-            row = _row(filled, group, in_text, starts, text)
+            row = _infobox_row(filled, group, in_text, starts, text)
             if row:
                 rows.append(row)
     rows.sort(key=lambda row: row.start)
     return Infobox(title, offset, offset + len(box.text), tuple(rows))
 
 
-def _row(cells: list[Cell], group: str, links: list[Link], starts: list[int], text: str) -> InfoboxRow | None:
+def _infobox_row(cells: list[Cell], group: str, links: list[Link], starts: list[int], text: str) -> InfoboxRow | None:
     if len(cells) < 2:
         return None
     label, start, end = cells[0], cells[1].start, cells[-1].end
@@ -56,12 +65,8 @@ def _row(cells: list[Cell], group: str, links: list[Link], starts: list[int], te
     return InfoboxRow(key.strip("•· "), text[start:end], group, start, end, tuple(inside))
 
 
-def _shifted(cell: Cell, offset: int) -> Cell:
-    return Cell(cell.start + offset, cell.end + offset, cell.is_header)
-
-
 LONG_CELL = 160
-"""A line of a table longer than this, in one cell, is a paragraph that was laid out with a table."""
+"""A single-cell row longer than this is a paragraph in a layout table."""
 
 PLAIN_HREF = re.compile(r"[^#%?:&/.\s]+")
 PLACES: dict[str, LinkPlace] = {"row": "table", "item": "list", "caption": "caption"}
@@ -70,9 +75,9 @@ PLACES: dict[str, LinkPlace] = {"row": "table", "item": "list", "caption": "capt
 def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: bool = False) -> PageDoc:
     """Read an entry. Never raises, whatever the bytes are.
 
-    `language` (ISO 639-3) chooses the words that kinds of pages are recognised
-    by; `lead_only` says that the book holds introductions only, so that a
-    short page is no stub.
+    `language` (ISO 639-3) selects the vocabulary by which kinds of pages are
+    recognised; `lead_only` says that the book contains introductions only, so
+    that a short page is not a stub.
     """
     words = language_words(language)
     markup = regular_markup(entry.content if entry.is_html else _as_html(entry))
@@ -80,7 +85,7 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
     body = read_markup(parts.article, words)
     base = entry.ref.path
     title = entry.title or title_in(entry.content) or title_of_path(base)
-    boxes = _boxes(body, words)
+    boxes = _read_infoboxes(body, words)
     text, offsets = _joined(body.text, [box.text for box in boxes])
     sections = _sections(body)
     breaks = [block.start for block in body.blocks]
@@ -88,10 +93,10 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         breaks += [block.start + offset for block in box.blocks]
     sentences = sentence_starts(text, breaks, language)
     targets = _Targets(base)
-    links = _links(body, text, sections, sentences, targets, words)
+    links = _links(body, text, sentences, targets, sections, words)
     infoboxes: list[Infobox] = []
     for box, offset in zip(boxes, offsets, strict=True):
-        inside = _infobox_links(box, text, offset, sentences, targets)
+        inside = _links(box, text, sentences, targets, offset=offset)
         links.extend(inside)
         infoboxes.append(read_infobox(box, inside, text, offset))
     links.extend(_outer_links([*body.outer_links, *(o for box in boxes for o in box.outer_links)], targets))
@@ -101,7 +106,12 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         for found, offset in ((body, 0), *zip(boxes, offsets, strict=True))
         for kind, place in found.marks
     )
-    blocks = _blocks(body, text)
+    blocks = tuple(
+        Block("paragraph", b.start, b.end)
+        if b.kind == "row" and b.end - b.start > LONG_CELL and "\t" not in text[b.start : b.end]
+        else b
+        for b in body.blocks
+    )
     redirect = resolve_href(base, markup.refresh) if markup.refresh else None
     return PageDoc(
         ref=entry.ref,
@@ -110,12 +120,12 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
         url=url or str(entry.ref),
         language=language,
         text=text,
-        sections=_with_references(sections, marks),
+        sections=_with_reference_counts(sections, marks),
         blocks=blocks,
         sentences=tuple(sentences),
         links=tuple(links),
         infoboxes=tuple(infoboxes),
-        tables=tuple(map(_table, body.tables)),
+        tables=tuple(Table(table.section, table.caption, tuple(map(tuple, table.rows))) for table in body.tables),
         marks=marks,
         categories=tuple(dict.fromkeys(body.categories or categories_in(parts.around))),
         hatnotes=tuple(body.hatnotes),
@@ -134,17 +144,13 @@ def read_page(entry: Entry, *, language: str = "eng", url: str = "", lead_only: 
 
 
 def open_page(archive: Archive, path: str) -> PageDoc:
-    """Read the page at a path, and go on where a page only leads elsewhere."""
+    """Read the page at a path, following pages that only redirect by a <meta> refresh."""
     book = archive.book
     seen: list[str] = []
     while True:
         entry = archive.read(path)
-        page = read_page(
-            entry,
-            language=book.language or "eng",
-            url=archive.url(entry.ref.path),
-            lead_only=book.lead_only,
-        )
+        url = archive.url(entry.ref.path)
+        page = read_page(entry, language=book.language or "eng", url=url, lead_only=book.lead_only)
         if not page.redirect:
             return page
         seen.append(entry.ref.path)
@@ -157,7 +163,7 @@ def open_page(archive: Archive, path: str) -> PageDoc:
 
 
 def _as_html(entry: Entry) -> bytes:
-    """Plain text becomes one block; pictures and the like become nothing."""
+    """Plain text becomes one block; other content becomes empty."""
     if not entry.mimetype.startswith("text/"):
         return b""
     text = entry.content.decode("utf-8", "replace")
@@ -165,8 +171,8 @@ def _as_html(entry: Entry) -> bytes:
     return f"<body><pre>{escaped}</pre></body>".encode()
 
 
-def _boxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
-    """The infoboxes of a page, read; one may stand in another, but not without end."""
+def _read_infoboxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
+    """Read the infoboxes of a page; they may be nested, up to a limit."""
     boxes: list[FlowResult] = []
     waiting = [(markup, 1) for markup in body.infoboxes]
     while waiting:
@@ -179,12 +185,10 @@ def _boxes(body: FlowResult, words: LanguageWords) -> list[FlowResult]:
 
 
 BOX_CLASS = re.compile(r'class="[^"]*infobox[^"]*"')
-MAX_BOX_DEPTH = 4
-"""Boxes nested deeper are read as part of the one around them."""
 
 
 def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
-    """The article and behind it the boxes, with the offset at which each starts."""
+    """The article followed by its boxes, with the offset at which each box starts."""
     pieces, offsets, length = [article], [], len(article)
     for box in boxes:
         separator = "\n\n" if length and box else ""
@@ -198,25 +202,23 @@ def _joined(article: str, boxes: list[str]) -> tuple[str, list[int]]:
 def _sections(body: FlowResult) -> list[Section]:
     text = body.text
     end = len(text)
-    sections = []
-    first = body.headings[0].start if body.headings else end
-    sections.append(Section("", 1, "", 0, 0, first, 0))
-    for number, heading in enumerate(body.headings):
-        following = body.headings[number + 1].start if number + 1 < len(body.headings) else end
-        start = _first_word(text, heading.end, following)
+    next_starts = [*(heading.start for heading in body.headings), end]
+    sections = [Section("", 1, "", 0, 0, next_starts[0], 0)]
+    for heading, next_start in zip(body.headings, next_starts[1:], strict=True):
+        start = _skip_whitespace(text, heading.end, next_start)
         name = text[heading.start : heading.end].strip()
-        begin = _first_word(text, heading.start, heading.end)
-        sections.append(Section(name, heading.level, unescape(heading.anchor), begin, start, following, 0))
+        heading_start = _skip_whitespace(text, heading.start, heading.end)
+        sections.append(Section(name, heading.level, unescape(heading.anchor), heading_start, start, next_start, 0))
     return sections
 
 
-def _first_word(text: str, start: int, end: int) -> int:
+def _skip_whitespace(text: str, start: int, end: int) -> int:
     while start < end and text[start] in " \t\n":
         start += 1
     return start
 
 
-def _with_references(sections: list[Section], marks: tuple[Mark, ...]) -> tuple[Section, ...]:
+def _with_reference_counts(sections: list[Section], marks: tuple[Mark, ...]) -> tuple[Section, ...]:
     if not marks:
         return tuple(sections)
     starts = [section.heading_start for section in sections]
@@ -225,27 +227,11 @@ def _with_references(sections: list[Section], marks: tuple[Mark, ...]) -> tuple[
     for mark in marks:
         if mark.kind == "reference" and mark.offset <= last:
             counts[bisect_right(starts, mark.offset) - 1] += 1
-    return tuple(
-        Section(s.heading, s.level, s.anchor, s.heading_start, s.start, s.end, count)
-        for s, count in zip(sections, counts, strict=True)
-    )
-
-
-def _blocks(body: FlowResult, text: str) -> tuple[Block, ...]:
-    return tuple(
-        Block("paragraph", b.start, b.end)
-        if b.kind == "row" and b.end - b.start > LONG_CELL and "\t" not in text[b.start : b.end]
-        else b
-        for b in body.blocks
-    )
-
-
-def _table(table: RawTable) -> Table:
-    return Table(table.section, table.caption, tuple(map(tuple, table.rows)))
+    return tuple(section._replace(references=count) for section, count in zip(sections, counts, strict=True))
 
 
 class _Targets:
-    """Where the links of one page lead; most are spelled plainly and occur more than once."""
+    """Where the links of one page lead; cached, since most occur more than once."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -266,71 +252,47 @@ class _Targets:
 
 
 def _links(
-    body: FlowResult,
+    found: FlowResult,
     text: str,
-    sections: list[Section],
     sentences: list[int],
     targets: _Targets,
-    words: LanguageWords,
+    sections: Sequence[Section] = (),
+    words: LanguageWords | None = None,
+    offset: int = 0,
 ) -> list[Link]:
-    see_also = {n for n, section in enumerate(sections) if section.heading.casefold() in words.see_also}
+    """The links in the text of the article, or without `sections` of an infobox, which starts at `offset`."""
+    see_also = {n for n, section in enumerate(sections) if words and section.heading.casefold() in words.see_also}
     links: list[Link] = []
-    new = tuple.__new__
-    for raw in body.links:
-        target = targets.find(raw.href)
+    new = tuple.__new__  # skips the Python-level constructor of a named tuple, since there are many links
+    place: LinkPlace = "infobox"
+    for href, start, end, section, kind in found.links:
+        target = targets.find(href)
         if target is None:
             continue
-        _, start, end, section, kind = raw
-        section = min(section, len(sections) - 1)
-        place: LinkPlace = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
-        if start == end:  # a picture that links
+        if sections:
+            section = min(section, len(sections) - 1)
+            place = "see also" if section in see_also else PLACES.get(kind, "body" if section else "lead")
+        else:
+            section = 0
+        if start == end:  # a linked picture
             links.append(Link(target.path, target.anchor, "", place, section))
             continue
-        begin, stop = _around(sentences, text, start, end)
-        links.append(
-            new(
-                Link,
-                (
-                    target.path,
-                    target.anchor,
-                    text[start:end],
-                    place,
-                    section,
-                    start,
-                    end,
-                    begin,
-                    stop,
-                ),
-            )
-        )
+        start, end = start + offset, end + offset
+        sentence = _sentence_around(sentences, text, start, end)
+        links.append(new(Link, (target.path, target.anchor, text[start:end], place, section, start, end, *sentence)))
     return links
 
 
-def _around(sentences: list[int], text: str, start: int, end: int) -> tuple[int, int]:
-    """The sentence around some words; a stop within them, as in 'Vol. 2', does not end it."""
+def _sentence_around(sentences: list[int], text: str, start: int, end: int) -> tuple[int, int]:
+    """The sentence that contains a span; a full stop inside the span, as in 'Vol. 2', does not end it."""
     number = bisect_right(sentences, start)
-    following = number
-    while following < len(sentences) and sentences[following] < end:
-        following += 1
-    stop = sentences[following] if following < len(sentences) else len(text)
+    next_number = number
+    while next_number < len(sentences) and sentences[next_number] < end:
+        next_number += 1
+    stop = sentences[next_number] if next_number < len(sentences) else len(text)
     while text[stop - 1] in " \t\n" and stop > end:
         stop -= 1
     return sentences[number - 1], stop
-
-
-def _infobox_links(box: FlowResult, text: str, offset: int, sentences: list[int], targets: _Targets) -> list[Link]:
-    links = []
-    for raw in box.links:
-        target = targets.find(raw.href)
-        if target is None:
-            continue
-        start, end = raw.start + offset, raw.end + offset
-        if start == end:
-            links.append(Link(target.path, target.anchor, "", "infobox", 0))
-            continue
-        begin, stop = _around(sentences, text, start, end)
-        links.append(Link(target.path, target.anchor, text[start:end], "infobox", 0, start, end, begin, stop))
-    return links
 
 
 def _outer_links(outer: Iterable[OuterLink], targets: _Targets) -> Iterator[Link]:
@@ -352,7 +314,7 @@ BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
 def page_of_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
-    """A plain text as a page; a blank line ends a paragraph."""
+    """Make a page of a plain text; a blank line ends a paragraph."""
     name = " ".join(title.split()) or UNTITLED
     paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))
     html = "\n".join(f"<p>{escape(one)}</p>" for one in paragraphs if one.strip())

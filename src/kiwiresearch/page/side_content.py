@@ -1,10 +1,11 @@
-"""What a pass over the markup collects beside the text, and what that shows about the page."""
+"""What a pass over the markup collects besides the text, and the signals derived from it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from kiwiresearch.text.languages import LanguageWords
 
 
 class RawLink(NamedTuple):
-    """A link of the text, and the kind of block it is in."""
+    """A link in the text, and the kind of block it is in."""
 
     href: str
     start: int
@@ -34,7 +35,7 @@ class OuterLink:
 
 
 class EditorNote(NamedTuple):
-    """An editors' note about the page: the classes and ids of its box, and what it says, in small letters."""
+    """An editors' note about the page: the classes and ids of its box, and its text, in lower case."""
 
     classes: str
     text: str
@@ -42,7 +43,7 @@ class EditorNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RawHeading:
-    """A heading, from before its first word to behind its last."""
+    """A heading of the text."""
 
     level: int
     anchor: str
@@ -61,7 +62,7 @@ class RawTable:
 
 @dataclass(slots=True)
 class FlowResult:
-    """What one pass has found."""
+    """What one pass over the markup found."""
 
     text: str = ""
     links: list[RawLink] = field(default_factory=list)
@@ -89,22 +90,25 @@ BLOCK_TAG = re.compile(r"</?(?:p|div|li|ul|ol|dl|dd|dt|td|th|tr|table|br|h[1-6])
 CODE_IN_NOTE = re.compile(r"<(style|script)\b[^>]*>.*?</\1>", re.DOTALL)
 
 RAW_TEXT = frozenset({"script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext"})
-"""Elements whose content is no markup."""
+"""Elements whose content is not markup."""
+
+MAX_BOX_DEPTH = 4
+"""Infoboxes nested deeper are read as part of the one around them."""
 
 Pairs = Iterator[tuple[str, str]]
-"""Runs of tags, each with the text behind it."""
+"""Runs of tags, each with the text after it."""
 
 
 def read_element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str, str]:
     """Read to the end of an element that was just opened.
 
-    Returns the markup in it, the rest of the run in which it ends, and the text
-    behind that run.
+    Returns its inner markup, the rest of the run in which it ends, and the text
+    after that run.
     """
     name = name_of(tag)
     if name in VOID or tag.endswith("/"):
         return "", rest, text
-    opening = "\n" if name in RAW_TEXT else f"<{name}"  # what looks like a tag in raw text is none
+    opening = "\n" if name in RAW_TEXT else f"<{name}"  # what looks like a tag in raw text is not one
     closing = f"</{name}>"
     inside: list[str] = []
     depth = 1
@@ -129,16 +133,37 @@ def read_element(tag: str, rest: str, text: str, pairs: Pairs) -> tuple[str, str
 
 
 def _balance(run: str, name: str, depth: int) -> tuple[int, int]:
-    """The depth behind a run that opens and closes elements of this name; 0, and where, if they all end in it."""
-    for found in re.finditer(rf"<(/?){re.escape(name)}(?=[\s>/])[^>]*>", run):
+    """The depth after a run that opens and closes elements of this name; 0, and where, if they all end in it."""
+    for found in _tags_named(name).finditer(run):
         depth += -1 if found[1] else 1
         if not depth:
             return 0, found.start()
     return depth, -1
 
 
+def end_of_element(markup: str, tag: str, start: int, end: int) -> int:
+    """Where an element ends whose opening tag ends at `start`; `end` if it is not closed before."""
+    name = name_of(tag)
+    if name in VOID or tag.endswith("/"):
+        return start
+    if name in RAW_TEXT:
+        at = markup.find(f"</{name}>", start, end)
+        return at + len(name) + 3 if at >= 0 else end
+    depth = 1
+    for found in _tags_named(name).finditer(markup, start, end):
+        depth += -1 if found[1] else 1
+        if not depth:
+            return found.end()
+    return end
+
+
+@lru_cache(maxsize=256)
+def _tags_named(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<(/?){re.escape(name)}(?=[\s>/])[^>]*>")
+
+
 def collect_cut(found: FlowResult, group: CutGroup, tag: str, inside: str, words: LanguageWords, position: int) -> None:
-    """What is cut still counts: as a signal, a hatnote, a category, a mark."""
+    """Collect what a cut element contributes: a mark, a hatnote, a note, references, categories, links."""
     if group == "editor mark":
         found.marks.append((kind_of_mark(visible_words(inside), words), position))
     elif group == "hatnote":
@@ -157,8 +182,8 @@ def collect_cut(found: FlowResult, group: CutGroup, tag: str, inside: str, words
 
 
 def mark_editor_notes(markup: str) -> str:
-    """Notes of editors that do not show by their class what they are get one that does."""
-    if "citation needed" in markup:  # some pages have it as text of their own
+    """Give editors' notes without a telling class one that the cut rules know."""
+    if "citation needed" in markup:  # some pages write it as plain text
         markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
     if ">[" in markup:
         markup = SPLIT_NOTE.sub(_with_note_class, markup)
@@ -171,10 +196,10 @@ def _with_note_class(found: re.Match[str]) -> str:
 
 
 def shifted_text(text: str, shifted: dict[str, str], found: FlowResult, position: int, words: LanguageWords) -> str:
-    """What is raised or lowered keeps its meaning when its tag is gone.
+    """Raised or lowered text in a form that keeps its meaning without the tag.
 
-    Numbers in brackets and notes of editors are marks, not text; figures become
-    the characters of that height, since 10<sup>6</sup> is not 106.
+    Numbers in brackets and editors' notes are marks, not text; digits become superscript
+    or subscript characters, since 10<sup>6</sup> is not 106.
     """
     bare = text.strip()
     if bare and all(character in shifted for character in bare):
@@ -215,25 +240,25 @@ def categories_in(markup: str) -> list[str]:
 
 
 def visible_words(markup: str) -> str:
-    """The words of some markup that has nothing hidden in it."""
+    """The words of markup that hides nothing."""
     return " ".join(visible(unescape(ANY_TAG.sub("", markup))).split())
 
 
 def _note_words(inside: str) -> str:
-    """The words of a note, a line for the whole of it."""
+    """The words of a note, in one line."""
     return visible_words(BLOCK_TAG.sub(" ", CODE_IN_NOTE.sub("", inside)))
 
 
 STUB_CHARS = 900
-"""Shorter articles without sections and with hardly a reference are taken for stubs."""
+"""Shorter articles without sections and with hardly any references count as stubs."""
 
 STUB_REFERENCES = 2
 LEAD_CHARS = 400
-"""Disambiguation pages say what they are before this."""
+"""Disambiguation pages say what they are within this many characters."""
 
 LIST_SHARE = 0.85
 LIST_BLOCKS = 16
-"""A page with this many items or rows, which make up this share of it, is a list."""
+"""A page with at least this many items or rows, which make up this share of it, is a list."""
 
 ABSENT = Signal(holds=False)
 
@@ -281,7 +306,7 @@ def _stub(page: FlowResult, length: int, words: LanguageWords) -> Signal:
     for signs, said in page.notes:
         if any(word in said for word in words.section_words):
             continue
-        # A box without words on a long page was put there for one of its sections.
+        # A box without words on a long page is about one of its sections.
         has_sign = "stub" in signs.split() and (said or length < LONG_FOR_A_STUB)
         if has_sign or any(note in said for note in words.stub_notes):
             return _seen("stub note")
@@ -314,7 +339,7 @@ def _list_page(page: FlowResult, title: str, text: str, blocks: Sequence[Block],
     folded = title.casefold()
     if any(folded.startswith(start) for start in words.list_titles):
         return _inferred("title")
-    if page.infoboxes:  # an album is mostly its track list, and still no list
+    if page.infoboxes:  # a page about an album is mostly its track list, but not a list page
         return ABSENT
     rows = [block.end - block.start for block in blocks if block.kind == "item" or block.kind == "row"]
     if len(rows) >= LIST_BLOCKS and sum(rows) / len(text) > LIST_SHARE:

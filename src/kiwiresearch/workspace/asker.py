@@ -1,4 +1,4 @@
-"""Questions over a shelf, one at a time or as rows of a batch, with the user's settings, embedder and model."""
+"""Answers questions over a shelf, one at a time or as rows of a batch, with the user's settings, embedder and model."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ if TYPE_CHECKING:
     from kiwiresearch.llm.model import Model
     from kiwiresearch.reader.reader import Reader
 
-DEFAULT_WISH = AskOptions()
+DEFAULT_OPTIONS = AskOptions()
 MAX_PASSAGES = 20
 MAX_QUESTION_CHARS = 4_000
-"""Characters of a question; what is longer is no question."""
 
 
 class Asker:
     """Answers questions over the books of one shelf; several threads may ask at once.
 
-    Books and pages are read by one thread at a time; a model is waited for outside of that.
+    Books are read by one thread at a time, but no thread holds the lock while it waits for a model.
     """
 
     def __init__(
@@ -53,27 +52,30 @@ class Asker:
         self._reading = reading or threading.RLock()
         self._model = model
         self._pages = PageCache(settings)
-        self._made: AskContext | None = None
+        self._cached_context: AskContext | None = None
 
-    def ask(self, question: str, wish: AskOptions = DEFAULT_WISH) -> Answer:
-        """The whole answer."""
-        answers = [event.answer for event in self.events(question, wish) if isinstance(event, Done)]
-        return answers[0]
+    def ask(self, question: str, options: AskOptions = DEFAULT_OPTIONS) -> Answer:
+        """The complete answer."""
+        (answer,) = (event.answer for event in self.events(question, options) if isinstance(event, Done))
+        return answer
 
-    def events(self, question: str, wish: AskOptions = DEFAULT_WISH) -> Iterator[Event]:
-        """The answer as it comes: `Glance` or `Found` first, `Done` last. Errors are raised before the first event."""
-        _check(question, wish)
+    def events(self, question: str, options: AskOptions = DEFAULT_OPTIONS) -> Iterator[Event]:
+        """The answer step by step: `Preview` or `EvidenceFound` first, `Done` last.
+
+        Errors are raised before the first event.
+        """
+        _check(question, options)
         with self._reading:
-            gathered, ruled = self._finder.with_reachable_hosts(lambda: self._gathered(question, wish))
+            gathered, ruled = self._finder.with_reachable_hosts(lambda: self._gather(question, options))
             missing = self._finder.missing
         if gathered.is_readable:
             yield Preview(replace(ruled.answer, missing=missing) if missing else ruled.answer)
             gathered = gathered.rerank()
             with self._reading:
                 ruled = gathered.answer()
-        desk = gathered.context
+        context = gathered.context
         answer = replace(ruled.answer, missing=missing) if missing else ruled.answer
-        model = self.model if wish.with_model and ruled.danger is None else None
+        model = self.model if options.with_model and ruled.danger is None else None
         yield EvidenceFound(replace(answer, citations=ruled.offered) if model and ruled.offered else answer)
         if model is None:
             if answer.text:
@@ -82,35 +84,35 @@ class Asker:
             return
         from kiwiresearch.ask.by_model import answer_by_model
 
-        fetch = functools.partial(self._fetch, desk, answer.asked)
-        reader = desk.reader if gathered.is_readable else None
-        yield from answer_by_model(model, answer, fetch, self._settings, functools.partial(self._cited, desk), reader)
+        fetch = functools.partial(self._fetch, context, answer.asked)
+        cite = functools.partial(self._cite, context)
+        reader = context.reader if gathered.is_readable else None
+        yield from answer_by_model(model, answer, fetch, self._settings, cite, reader)
 
-    def _gathered(self, question: str, wish: AskOptions) -> tuple[GatheredEvidence, RuleAnswer]:
-        gathered = gather_evidence(
-            self._desk(), question, wish, self._page(wish.page, wish.book) if wish.page else None
-        )
+    def _gather(self, question: str, options: AskOptions) -> tuple[GatheredEvidence, RuleAnswer]:
+        page = self._page(options.page, options.book) if options.page else None
+        gathered = gather_evidence(self._context(), question, options, page)
         return gathered, gathered.answer()
 
     @property
     def model(self) -> Model | None:
-        """The model that puts answers into words; None where none is set."""
+        """The model that words answers; None if none is configured."""
         if self._model is not None:
             return self._model
         with self._reading:
             return self._finder.brief_model
 
-    def _desk(self) -> AskContext:
-        """The books as they are now; pages that were read stay at hand."""
+    def _context(self) -> AskContext:
+        """What answering needs, with the current books; pages that were read stay cached."""
         finder = self._finder
-        if self._made is None or self._made.books is not finder.books:
+        if self._cached_context is None or self._cached_context.books is not finder.books:
             parts = (self._settings, self._pages, finder.advice, self._embedder, finder.max_books, self._reader)
-            self._made = AskContext(finder.books, *parts)
-        return self._made
+            self._cached_context = AskContext(finder.books, *parts)
+        return self._cached_context
 
     @functools.cached_property
     def _embedder(self) -> Embedder | None:
-        """The embedder of the settings; one that cannot be had is told, and done without."""
+        """The embedder of the settings; if it is unavailable, the user is told and answers go without."""
         advice = self._finder.advice
         try:
             return advice.embedder() if advice.embedder else None
@@ -121,7 +123,7 @@ class Asker:
 
     @functools.cached_property
     def _reader(self) -> Reader | None:
-        """The reading model, where the settings ask for it and it can be loaded."""
+        """The reading model, if the settings want it and it can be loaded."""
         if not self._settings.reader:
             return None
         from kiwiresearch.reader.reader import shared_reader
@@ -134,42 +136,39 @@ class Asker:
             return None
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:
-        """The page of this title or path, in the first book that has it."""
-        for book in self._finder.books:
-            if wanted not in ("", book.book.id):
-                continue
-            path = find_path(book.archive, words)
-            if path:
-                return EntryRef(book.book.id, path)
+        """The page with this title or path, in the first book that has it, or in the `wanted` book."""
         archives = [book.archive for book in self._finder.books if wanted in ("", book.book.id)]
+        for archive in archives:
+            if path := find_path(archive, words):
+                return EntryRef(archive.book.id, path)
         raise hidden_page_named(archives, words) or PageNotFound(
             f"There is no page {words!r} in the books.", remedy="Look for it with a search first."
         )
 
-    def _cited(self, desk: AskContext, passage: Passage, start: int, end: int) -> AnswerCitation:
+    def _cite(self, context: AskContext, passage: Passage, start: int, end: int) -> AnswerCitation:
         with self._reading:
-            return desk.cite(passage, start, end)
+            return context.cite(passage, start, end)
 
-    def _fetch(self, desk: AskContext, question: str, path: str) -> tuple[Passage, ...]:
-        """What a model gets that asks for a page of the shelf; nothing where there is none."""
+    def _fetch(self, context: AskContext, question: str, path: str) -> tuple[Passage, ...]:
+        """The passages for a model that asks for a page of the shelf; none if there is no such page."""
         with self._reading:
             try:
-                return desk.passages_on(self._page(path), question, self._settings.passages)
+                return context.passages_on(self._page(path), question, self._settings.passages)
             except KiwiError:
                 return ()
 
 
-def _check(question: str, wish: AskOptions) -> None:
+def _check(question: str, options: AskOptions) -> None:
     if not any(unicodedata.category(char)[0] in "LNS" for char in question):
         raise BadUsage("The question has no words.", remedy="Ask something, such as 'Why is the sky orange at sunset?'")
     if len(question) > MAX_QUESTION_CHARS:
         raise BadUsage(
             f"The question has {len(question):,} characters.", remedy=f"Ask in at most {MAX_QUESTION_CHARS:,}."
         )
-    if wish.mode not in MODES:
-        raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
-    if not 0 <= wish.passages <= MAX_PASSAGES:
-        raise BadUsage(f"{wish.passages} passages cannot be shown.", remedy=f"Ask for 1 to {MAX_PASSAGES}.")
+    if options.mode not in MODES:
+        raise BadUsage(f"There is no mode {options.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    if not 0 <= options.passages <= MAX_PASSAGES:
+        raise BadUsage(f"{options.passages} passages cannot be shown.", remedy=f"Ask for 1 to {MAX_PASSAGES}.")
 
 
 QUESTION_KEYS = ("question", "query", "claim")
@@ -177,28 +176,28 @@ QUESTION_KEYS = ("question", "query", "claim")
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRow:
-    """What is written for a row, and whether it could be used."""
+    """The output for a row, and whether the row failed."""
 
     record: dict[str, Any]
     failed: bool = False
 
 
 def answer_row(
-    line: str, number: int, asker: Asker, link: Callable[[AnswerCitation], str], wish: AskOptions
+    line: str, number: int, asker: Asker, link: Callable[[AnswerCitation], str], options: AskOptions
 ) -> AnsweredRow:
-    """The answer to the question of a row; what is wrong with a row is told in its line."""
+    """The answer to the question of a row; an error is reported in its output line."""
     text = ""
     try:
         text = query_in_row(line, number, QUESTION_KEYS)
-        return AnsweredRow(plain(record_of(asker.ask(text, wish), link)))
+        return AnsweredRow(plain(record_of(asker.ask(text, options), link)))
     except KiwiError as problem:
-        nothing: dict[str, Any] = {name: [] for name in ("citations", "passages", "pages", "conflicts")}
-        told = {"question": text, "route": "none", "grounded": False, "answer": "", "error": str(problem)}
-        return AnsweredRow(told | nothing, failed=True)
+        empty: dict[str, Any] = {name: [] for name in ("citations", "passages", "pages", "conflicts")}
+        failure = {"question": text, "route": "none", "grounded": False, "answer": "", "error": str(problem)}
+        return AnsweredRow(failure | empty, failed=True)
 
 
 def query_in_row(line: str, number: int, keys: Sequence[str]) -> str:
-    """What a row asks, under the first of the keys that it has."""
+    """The query of a row: the value of the first of the keys that it has."""
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError) as problem:

@@ -1,4 +1,4 @@
-"""What the tables of whole books add: page ranks for crawls, and which rows of an atlas a policy hides."""
+"""What the tables of complete books contribute: page ranks for crawls, and which rows of an atlas a policy hides."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from kiwiresearch.atlas.atlas import Atlas
 
 FULL_RANK = 100.0
-"""A page of so many times the average rank has all of the standing that there is."""
+"""A page with this many times the average rank has the maximum authority."""
 
 
 @dataclass(frozen=True)
 class Authority:
-    """The standing of the pages of some books; of the others nothing is known."""
+    """The authority of pages, for the books whose link graph is known."""
 
     books: Mapping[BookId, Ranks]
 
     def __call__(self, ref: EntryRef) -> float:
-        """From 0 to 1, with the logarithm: most pages of any book have little."""
+        """The authority of a page from 0 to 1, on a logarithmic scale, since most pages of any book have little."""
         ranks = self.books.get(ref.book)
         rank = ranks.of(ref.path) if ranks else 0.0
         return round(min(1.0, math.log1p(rank) / math.log1p(FULL_RANK)), 4)
 
     def fingerprints(self) -> dict[str, str]:
-        """The hash of each book's shards: a run is another with other shards."""
+        """The hash of each book's shards, which is part of what identifies a run."""
         return {book: ranks.fingerprint for book, ranks in sorted(self.books.items())}
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """The ranks of a book's pages, found by a hash of their paths: 16 bytes a page, however long the paths are."""
+    """The ranks of a book's pages by a hash of their paths: 16 bytes per page, however long the paths are."""
 
     fingerprint: str
     keys: Numbers
@@ -66,7 +66,7 @@ def path_key(path: str) -> int:
 
 
 def load_authority(folders: Sequence[str], cache: Path, books: Collection[BookId]) -> Authority | None:
-    """The authority for a run over some books; None unless a folder holds the links of one of them."""
+    """The authority for a run over some books; None unless a folder has the links of one of them."""
     from kiwiresearch.atlas.atlas import open_atlas, shards_fingerprint
 
     found: dict[BookId, Ranks] = {}
@@ -99,9 +99,9 @@ def _ranks(atlas: Atlas, fingerprint: str) -> Ranks:
 
 
 def atlas_screen(book: BookIdentity, policy: Policy, shelf: Iterable[ListedBook]) -> PolicyFilter:
-    """What a policy hides of a book, by whatever name it or the shelf calls it; BookHidden if it allows none of it."""
+    """The filter for what a policy hides of a book, by any of its names; BookHidden if the book is not allowed."""
     names = [book.id, book.name, book.title, book.file, Path(book.file).stem]
-    names += [name for placed in shelf if placed.id == book.id for name in names_of_book(placed)]
+    names += [name for listed in shelf if listed.id == book.id for name in names_of_book(listed)]
     if not policy.allows(names):
         raise book_hidden(book.title or book.name, policy)
     return PolicyFilter(policy.titles_of(names), policy.policy_name)

@@ -13,16 +13,16 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 MAX_CACHED = 5_000
-"""Of how many files it is kept; the others are read each time."""
+"""How many files of a folder are cached; the others are read each time."""
 
 K = TypeVar("K", bound=Hashable)
 
 
 class RecentCache(Generic[K, T]):
-    """The values that were asked for last; each is made by whoever asks first, while others may ask for another."""
+    """The most recently used values. A value is made outside the lock, so that others are not delayed."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
         self._known: OrderedDict[K, T] = OrderedDict()
         self._changing = threading.Lock()
 
@@ -34,13 +34,13 @@ class RecentCache(Generic[K, T]):
         found = make()
         with self._changing:
             self._known[key] = found
-            while len(self._known) > self._most:
+            while len(self._known) > self._max_size:
                 self._known.popitem(last=False)
         return found
 
 
 FileStamp = tuple[int, int, int]
-"""By what a change of a file is noticed: its time, its size and, as files are put in place by renaming, its number."""
+"""By what a changed file is noticed: time, size and, since files are replaced by renaming, inode number."""
 
 
 def file_stamp(status: os.stat_result) -> FileStamp:
@@ -48,25 +48,25 @@ def file_stamp(status: os.stat_result) -> FileStamp:
 
 
 class FileCache(Generic[T]):
-    """What the files of one folder said when they were last read, by their names."""
+    """The parsed contents of the files of one folder, by name."""
 
-    def __init__(self, most: int = MAX_CACHED) -> None:
-        self._most = most
+    def __init__(self, max_size: int = MAX_CACHED) -> None:
+        self._max_size = max_size
         self._known: dict[str, tuple[FileStamp, T]] = {}
 
     def read_all(self, there: Mapping[str, FileStamp], read: Callable[[str], T]) -> dict[str, T]:
-        """What each of these files says; only those are read that are new or have changed, and the others forgotten."""
+        """The contents of exactly these files; only new and changed ones are read, and all others are dropped."""
         known = self._known
         now = {
             name: known[name] if name in known and known[name][0] == stamp else (stamp, read(name))
             for name, stamp in there.items()
         }
-        # Put in place whole, since several threads may ask at once.
-        self._known = dict(itertools.islice(now.items(), self._most))
-        return {name: said for name, (_, said) in now.items()}
+        # Replaced at once, since several threads may read it.
+        self._known = dict(itertools.islice(now.items(), self._max_size))
+        return {name: content for name, (_, content) in now.items()}
 
     def forget(self, name: str) -> None:
-        """A file is being written by ourselves, perhaps faster than its time tells."""
+        """Drop a file that we write ourselves, perhaps twice within the resolution of its time."""
         self._known.pop(name, None)
 
 
@@ -74,17 +74,17 @@ MAX_RECENT = 24
 
 
 class RecentFiles:
-    """The parsed contents of the few files that were read last, wherever they are."""
+    """The parsed contents of the few most recently used files, in any folder."""
 
-    def __init__(self, most: int = MAX_RECENT) -> None:
-        self._most = most
+    def __init__(self, max_size: int = MAX_RECENT) -> None:
+        self._max_size = max_size
         self._known: OrderedDict[tuple[Path, str], tuple[FileStamp, Any]] = OrderedDict()
         self._changing = threading.Lock()
 
     def get(self, file: Path, read: Callable[[Path], T]) -> T:
-        """What `read` makes of the file, called again only when the file has changed.
+        """What `read` makes of the file; it is called again only when the file has changed.
 
-        `read` is a function of a module, and nobody changes what it returns.
+        `read` must be a function of a module, and its result must not be modified.
         """
         key, stamp = (file, f"{read.__module__}.{read.__qualname__}"), file_stamp(file.stat())
         with self._changing:
@@ -97,6 +97,6 @@ class RecentFiles:
         with self._changing:
             self._known[key] = stamp, made
             self._known.move_to_end(key)
-            while len(self._known) > self._most:
+            while len(self._known) > self._max_size:
                 self._known.popitem(last=False)
         return made

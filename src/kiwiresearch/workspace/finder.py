@@ -1,4 +1,4 @@
-"""Searching a shelf: its books with their title indexes, kept open between queries."""
+"""Searches a shelf: its books and their title indexes stay open between queries."""
 
 from __future__ import annotations
 
@@ -45,56 +45,56 @@ T = TypeVar("T")
 
 MAX_HITS = 1_000
 MAX_TRIES = 8
-"""So many hosts may fail during one search, one after the other."""
+"""How many hosts may fail during one search, one after the other."""
 
 MAX_NEAR = 10
-SEARCH_PATIENCE_S = 10.0
-"""A search waits no longer than this for a model, however patient other work is: a reader waits for its pages."""
+MAX_SEARCH_MODEL_S = 10.0
+"""A search waits no longer than this for a model, whatever the setting, since somebody waits for the results."""
 
 
 class Finder:
     """Answers queries over the books of one shelf."""
 
-    def __init__(self, desk: Workspace, shelf: Shelf, *, all_books: bool = False) -> None:
-        self._desk = desk
+    def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool = False) -> None:
+        self._workspace = workspace
         self._shelf = shelf
         self._all_books = all_books
         self._books: list[OpenBook] | None = None
-        self._is_old = False
-        """Whether the shelf has other books by now."""
+        self._is_stale = False
+        """Whether the shelf has changed since the books were opened."""
         self._open = contextlib.ExitStack()
-        self.advice = _advice(desk, self._open)
+        self.advice = _helpers(workspace, self._open)
 
     @property
     def books(self) -> Sequence[OpenBook]:
-        """The shelf's books, opened when the first query comes."""
+        """The shelf's books, opened at the first query."""
         if self._books is None:
             self._books = self._opened({})
         return self._books
 
     def _opened(self, before: Mapping[Archive, OpenBook]) -> list[OpenBook]:
-        indexes = TitleIndexes(self._desk.folders.cache / "titles")
+        indexes = TitleIndexes(self._workspace.folders.cache / "titles")
         archives = self._shelf.archives()
         return [before.get(one) or OpenBook(one, indexes.open(one)) for one in archives]
 
     def refresh(self) -> None:
-        """Take the books as they are now: of a shelf that hosts share, some come and some go."""
-        self._is_old = self._shelf.refresh() or self._is_old
-        if self._is_old and self._books is not None:
+        """Reopen the books if the shelf has changed, as shelves that hosts share do."""
+        self._is_stale = self._shelf.refresh() or self._is_stale
+        if self._is_stale and self._books is not None:
             before = {book.archive: book for book in self._books}
             self._books = self._opened(before)
-            self._is_old = False
+            self._is_stale = False
             for gone in before.keys() - {book.archive for book in self._books}:
                 if (titles := before[gone].titles) is not None:
                     titles.close()
 
     @property
     def missing(self) -> tuple[MissingBooks, ...]:
-        """Books that could not be asked, with the hosts that have them and are away."""
+        """Unavailable books, with the hosts that are away."""
         return self._shelf.missing
 
     def unreachable_book(self, wanted: str) -> HostAway | None:
-        """What to say of a book of this title or UUID that cannot be asked; None where none of them is meant."""
+        """The error for an unavailable book with this title or UUID; None if it is not one of them."""
         folded = wanted.casefold().strip()
         for one in self.missing:
             if any(folded in (book.id, book.title.casefold()) for book in one.books):
@@ -102,9 +102,9 @@ class Finder:
         return None
 
     def with_reachable_hosts(self, work: Callable[[], T]) -> T:
-        """What `work` makes of the books, done again without those of a host that failed on the way.
+        """The result of `work` on the books; it is repeated without the books of a host that fails meanwhile.
 
-        A host that fails is left out at once, so that nobody waits for it twice.
+        A failing host is left out at once, so that nobody waits for it twice.
         """
         for _ in range(MAX_TRIES):
             failures = self._shelf.failures
@@ -126,7 +126,7 @@ class Finder:
 
     @contextlib.contextmanager
     def requiring_all_books(self) -> Iterator[None]:
-        """Work that must have all its books to the end: HostAway if one could not be asked on the way."""
+        """For work that needs all books to the end: HostAway if one became unavailable meanwhile."""
         failures = self._shelf.failures
         yield
         if failures != self._shelf.failures:
@@ -136,33 +136,33 @@ class Finder:
                 remedy="What was done is kept: go on when the host is there again.",
             )
 
-    def find(self, text: str, wish: SearchOptions | None = None) -> Findings:
-        """The pages that answer a query; an empty query and an impossible limit are refused."""
-        wish = wish or SearchOptions()
+    def find(self, text: str, options: SearchOptions | None = None) -> Findings:
+        """The pages that answer a query; BadUsage for an empty query or an impossible limit."""
+        options = options or SearchOptions()
         if not any(unicodedata.category(char)[0] in "LNS" for char in text):
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
-        self.check(wish)
+        self.check(options)
         return self.search_reachable_hosts(
-            lambda: find(self.books, text, replace(wish, max_books=self.max_books), self.advice)
+            lambda: find(self.books, text, replace(options, max_books=self.max_books), self.advice)
         )
 
     def search_reachable_hosts(self, work: Callable[[], Findings]) -> Findings:
-        """What a search gives, with the books that could not be asked."""
+        """The findings of a search over the hosts that can be reached, with the books that are unavailable."""
         found = self.with_reachable_hosts(work)
         return replace(found, missing=self.missing) if self.missing else found
 
     @property
     def max_books(self) -> int:
         """How many books are searched in full for one query."""
-        return max(1, len(self.books) if self._all_books else self._desk.settings.search_books)
+        return max(1, len(self.books) if self._all_books else self._workspace.settings.search_books)
 
-    def check(self, wish: SearchOptions) -> None:
-        """Refuse a wish that cannot be met."""
-        if not 1 <= wish.limit <= MAX_HITS:
-            raise BadUsage(f"{wish.limit} results cannot be shown.", remedy=f"Ask for 1 to {MAX_HITS}.")
+    def check(self, options: SearchOptions) -> None:
+        """Raise BadUsage for options that cannot be met."""
+        if not 1 <= options.limit <= MAX_HITS:
+            raise BadUsage(f"{options.limit} results cannot be shown.", remedy=f"Ask for 1 to {MAX_HITS}.")
 
     def nothing_found(self, text: str) -> NothingFound:
-        """What to say when nothing was found."""
+        """The error for a query without results, with similar titles."""
         near = similar_titles([book.archive for book in self.books], text)
         hidden = sum((hidden_for(one, parse_query(text, one.language), MAX_NEAR) for one in self.books), NONE_HIDDEN)
         words = f"There is nothing about {text!r} in {shelf_label(self._shelf)}."
@@ -184,78 +184,78 @@ class Finder:
 
     @property
     def policy(self) -> Policy:
-        """What is left out of the books."""
-        return self._desk.settings.policy
+        """What is hidden of the books."""
+        return self._workspace.settings.policy
 
     @property
     def model_name(self) -> str:
-        """Which model helps with the search; empty if none does."""
-        return self._desk.settings.model_name or "the first" if self.advice.model is not None else ""
+        """The name of the model that helps with the search; empty if none does."""
+        return self._workspace.settings.model_name or "the first" if self.advice.model is not None else ""
 
     @property
     def model_pages(self) -> int:
-        """How many pages of a run a model reads; none where there is no model."""
-        return self._desk.settings.model_pages if self.brief_model is not None else 0
+        """How many pages of a run a model reads; 0 without a model."""
+        return self._workspace.settings.model_pages if self.brief_model is not None else 0
 
     @functools.cached_property
     def brief_model(self) -> Model | None:
-        """The model that reads pages and words briefs, if one is set."""
-        return self._kept_model(self._desk.settings.model_name)
+        """The model that reads pages and words briefs, if one is configured."""
+        return self._caching_model(self._workspace.settings.model_name)
 
     @functools.cached_property
     def critic_model(self) -> Model | None:
-        """The model that looks at what the other wrote."""
-        return self._kept_model(self._desk.settings.critic_model or self._desk.settings.model_name)
+        """The model that reviews what the other one wrote."""
+        return self._caching_model(self._workspace.settings.critic_model or self._workspace.settings.model_name)
 
     @property
     def critic_name(self) -> str:
-        return self._desk.settings.critic_model or self.model_name
+        return self._workspace.settings.critic_model or self.model_name
 
-    def _kept_model(self, name: str) -> Model | None:
-        """A model whose replies are kept, so that a run repeats itself and goes on where it stopped."""
-        desk = self._desk
-        settings = replace(desk.settings, model_name=name)
-        return self._open.enter_context(caching_model(settings, desk.folders.cache, desk.opener.say))
+    def _caching_model(self, name: str) -> Model | None:
+        """A model whose replies are cached, so that a run can be repeated and resumed."""
+        workspace = self._workspace
+        settings = replace(workspace.settings, model_name=name)
+        return self._open.enter_context(caching_model(settings, workspace.folders.cache, workspace.opener.say))
 
     @property
     def model_is_local(self) -> bool:
-        """Whether what the model is told stays on this machine."""
-        return model_is_local(self._desk.settings)
+        """Whether what is sent to the model stays on this machine."""
+        return model_is_local(self._workspace.settings)
 
     @functools.cached_property
     def authority(self) -> Authority | None:
-        """What whole books make of their pages, where the setting `atlas` names their shards."""
-        folders = self._desk.settings.atlas
+        """The ranks of pages in their books, if the setting `atlas` names folders with their links."""
+        folders = self._workspace.settings.atlas
         if not folders:
             return None
         from kiwiresearch.workspace.atlas import load_authority
 
-        return load_authority(folders, self._desk.folders.cache, [book.book.id for book in self.books])
+        return load_authority(folders, self._workspace.folders.cache, [book.book.id for book in self.books])
 
     def embedder_for_crawls(self) -> Embedder | None:
-        """The embedder of the settings, else the one that comes with the program; None if it cannot be had."""
+        """The embedder of the settings, else the one that comes with the program; None if it is unavailable."""
         try:
             if self.advice.embedder is not None:
                 embedder = self.advice.embedder()
-                embedder.embed(["Is anybody there?"])  # a server that is away is noticed before the run, not in it
+                embedder.embed(["Is anybody there?"])  # to notice an unreachable server before the run begins
                 return embedder
             from kiwiresearch.embed.static import StaticEmbedder
 
             return StaticEmbedder()
         except EmbedderError as problem:
-            self._desk.opener.say(f"Meanings are not compared: {problem}")
+            self._workspace.opener.say(f"Meanings are not compared: {problem}")
             return None
 
     def book(self, book_id: BookId) -> OpenBook:
         return next(book for book in self.books if book.book.id == book_id)
 
     def citation_url(self, cited: AnswerCitation) -> str:
-        """Where a citation is read: at the user's kiwix-serve, else by book and path."""
-        at = functools.partial(self.page_url, kiwix_url=self._desk.settings.kiwix_url)
+        """The address of a citation: at the user's kiwix-serve, else by book and path."""
+        at = functools.partial(self.page_url, kiwix_url=self._workspace.settings.kiwix_url)
         return cited.citation.url(at, highlight=True)
 
     def page_url(self, ref: EntryRef, kiwix_url: str) -> str:
-        """Where a reader opens a page: the user's kiwix-serve if one is set, else what the book itself says."""
+        """The address of a page: at the user's kiwix-serve if one is set, else the book's own address."""
         book = self.book(ref.book)
         source = book.book.source
         if is_address(source):
@@ -306,7 +306,7 @@ class SearchRecord(Record):
 
 
 def search_record(findings: Findings, finder: Finder) -> SearchRecord:
-    """What `--json` shows of a search; what is hidden or missing only where there is any."""
+    """A search as JSON; hidden and missing pages are mentioned only if there are any."""
     return SearchRecord(
         findings.query,
         findings.corrected,
@@ -319,10 +319,10 @@ def search_record(findings: Findings, finder: Finder) -> SearchRecord:
     )
 
 
-def _advice(desk: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
-    """What the settings offer: a model, an embedder, or neither; whatever is opened closes with the stack."""
-    settings, cache = desk.settings, desk.folders.cache
-    advice = SearchHelpers(say=desk.opener.say)
+def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
+    """The model and embedder of the settings, if any; what is opened is closed with the stack."""
+    settings, cache = workspace.settings, workspace.folders.cache
+    advice = SearchHelpers(say=workspace.opener.say)
     if settings.embedder.strip():
 
         @functools.cache
@@ -335,9 +335,9 @@ def _advice(desk: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
     if settings.model_url.strip():
         from kiwiresearch.search.ambiguity import PhraseCache
 
-        patience = min(settings.model_timeout_s, SEARCH_PATIENCE_S)
-        model = opened.enter_context(chat_model(replace(settings, model_timeout_s=patience)))
-        # What a model said is kept for a time, so this is one of the places that look at the clock.
+        timeout_s = min(settings.model_timeout_s, MAX_SEARCH_MODEL_S)
+        model = opened.enter_context(chat_model(replace(settings, model_timeout_s=timeout_s)))
+        # Replies of a model are cached for some time, so this is one of the places that read the clock.
         routing = PhraseCache(time.time, cache / "routing", ttl_s=settings.routing_ttl_s)  # noqa: TID251
         advice = replace(advice, model=model, cache=routing)
     return advice

@@ -1,4 +1,4 @@
-"""The books on the shelf, other books and servers nearby, what is wrong with them, and what to do about it."""
+"""The books on the shelf, other books and servers on this machine, what is wrong with them, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import KiwiError
@@ -67,14 +67,14 @@ class BookRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class BookStatus:
-    """A book on the shelf, and its data sheet or the reason why it has none."""
+    """A book on the shelf, and its metadata or the reason why it cannot be opened."""
 
     placed: ListedBook
     book: Book | None
     check: str
     problem: KiwiError | None = None
     host: str = ""
-    """The other host that has it; empty for a book of this one."""
+    """The other host that has it; empty for a book of this host."""
 
     def record(self) -> BookRecord:
         placed, book = self.placed, self.book
@@ -93,13 +93,13 @@ class BookStatus:
         return replace(known, **sheet, is_wikipedia=book.is_wikipedia, lead_only=book.lead_only)
 
 
-def book_statuses(desk: Workspace, shelf: Shelf) -> list[BookStatus]:
-    """Open each book of the shelf and see."""
+def book_statuses(workspace: Workspace, shelf: Shelf) -> list[BookStatus]:
+    """Open each book of the shelf to find out its state."""
     rows = []
     for placed in shelf.books:
         try:
             archive = shelf.open(placed)
-            verdict = desk.opener.verdict(placed.source)
+            verdict = workspace.opener.verdict(placed.source)
             state = verdict.state if verdict else "served"
             rows.append(BookStatus(placed, archive.book, state, host=shelf.host_of(placed)))
         except KiwiError as problem:
@@ -115,62 +115,47 @@ SERVERS = (
     "http://127.0.0.1:9999",
     "http://127.0.0.1:3000/kiwix",
 )
-"""Where a kiwix-serve of this machine usually listens: the one time the program knocks unasked, and only at home."""
+"""Where a kiwix-serve on this machine usually listens: the only addresses that are tried unasked."""
 
 PROBE_TIMEOUT_S = 0.5
 MAX_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """One thing that was looked at."""
+class Diagnosis(Record):
+    """The result of one check."""
 
     subject: str
     state: State
     message: str
     remedy: str = ""
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "subject": self.subject,
-            "state": self.state,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
-
 
 def diagnose(
-    desk: Workspace, environment: Mapping[str, str] = os.environ, servers: tuple[str, ...] = SERVERS
+    workspace: Workspace, environment: Mapping[str, str] = os.environ, servers: tuple[str, ...] = SERVERS
 ) -> list[Diagnosis]:
-    """Look at everything, in the order a reader needs it."""
+    """Run all checks, in the order in which a user needs the results."""
     return [
-        *_program(desk),
-        *_shelf(desk),
-        *_title_indexes(desk),
-        *_model(desk),
-        *_files(desk, environment),
-        *_servers(desk, servers),
+        *_program(workspace),
+        *_shelf(workspace),
+        *_title_indexes(workspace),
+        *_model(workspace),
+        *_files(workspace, environment),
+        *_servers(workspace, servers),
     ]
 
 
-def _program(desk: Workspace) -> Iterator[Diagnosis]:
+def _program(workspace: Workspace) -> Iterator[Diagnosis]:
     from importlib.metadata import version
 
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Diagnosis(
-        "program",
-        "fine",
-        f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}",
-    )
-    for name, folder in (("settings", desk.folders.config), ("cache", desk.folders.cache)):
+    yield Diagnosis("program", "fine", f"kiwiresearch {__version__}, Python {python}, libzim {version('libzim')}")
+    for name, folder in (("settings", workspace.folders.config), ("cache", workspace.folders.cache)):
         if _writable(folder):
             yield Diagnosis(name, "fine", str(folder))
         else:
             yield Diagnosis(
-                name,
-                "broken",
-                f"{folder} cannot be written.",
-                "Set KIWIRESEARCH_HOME to a folder that can.",
+                name, "broken", f"{folder} cannot be written.", "Set KIWIRESEARCH_HOME to a folder that can."
             )
 
 
@@ -180,45 +165,36 @@ def _writable(folder: Path) -> bool:
     return folder.is_dir() and os.access(folder, os.W_OK)
 
 
-def _shelf(desk: Workspace) -> Iterator[Diagnosis]:
-    if not desk.shelf_file.books():
+def _shelf(workspace: Workspace) -> Iterator[Diagnosis]:
+    if not workspace.shelf_file.books():
         yield Diagnosis(
-            "shelf",
-            "note",
-            "No books yet: commands use the sample book.",
-            "kiwiresearch books add FILE.zim",
+            "shelf", "note", "No books yet: commands use the sample book.", "kiwiresearch books add FILE.zim"
         )
         return
-    with shelf_of(desk) as shelf:
-        for row in book_statuses(desk, shelf):
+    with shelf_of(workspace) as shelf:
+        for row in book_statuses(workspace, shelf):
             if row.problem or row.book is None:
                 remedy = f"kiwiresearch books remove {str(row.placed.source)!r}"
                 yield Diagnosis("shelf", "broken", f"{row.placed.title}: {row.problem}", remedy)
                 continue
             book = row.book
-            lacks = [
-                name
-                for name, has in (
-                    ("full-text index", book.indexes.full_text),
-                    ("title index", book.indexes.titles),
-                )
-                if not has
-            ]
+            indexes = (("full-text index", book.indexes.full_text), ("title index", book.indexes.titles))
+            lacks = [name for name, is_there in indexes if not is_there]
             note = f"; no {' and no '.join(lacks)}, so search is slower or coarser" if lacks else ""
             note += "; not checked for damage yet" if row.check == "unchecked" else ""
             message = f"{book.title} ({book.name}, {book.date or 'no date'}): {book.articles:,} articles{note}"
             yield Diagnosis("shelf", "note" if note else "fine", message)
 
 
-def _title_indexes(desk: Workspace) -> Iterator[Diagnosis]:
-    """Which books have their titles indexed; search works without, and better with."""
-    if not desk.shelf_file.books():
+def _title_indexes(workspace: Workspace) -> Iterator[Diagnosis]:
+    """Which large books have a title index; search works without one, but better with it."""
+    if not workspace.shelf_file.books():
         return
     from kiwiresearch.workspace.search_aids import MAX_BUILT_AT_ONCE, TitleIndexes
 
-    indexes = TitleIndexes(desk.folders.cache / "titles")
-    with shelf_of(desk) as shelf:
-        for row in book_statuses(desk, shelf):
+    indexes = TitleIndexes(workspace.folders.cache / "titles")
+    with shelf_of(workspace) as shelf:
+        for row in book_statuses(workspace, shelf):
             if row.book is None or row.check == "served" or row.book.entries <= MAX_BUILT_AT_ONCE:
                 continue
             rows = indexes.title_count(row.book)
@@ -234,23 +210,23 @@ def _title_indexes(desk: Workspace) -> Iterator[Diagnosis]:
                 )
 
 
-def _model(desk: Workspace) -> Iterator[Diagnosis]:
-    """Whether the language model that was set answers; none is needed."""
-    if not desk.settings.model_url.strip():
+def _model(workspace: Workspace) -> Iterator[Diagnosis]:
+    """Whether the configured language model answers, if there is one."""
+    if not workspace.settings.model_url.strip():
         return
     from kiwiresearch.workspace.search_aids import chat_model
 
     try:
-        with chat_model(desk.settings) as model:
+        with chat_model(workspace.settings) as model:
             name, context = model.name, model.context_tokens()
         known = f" It reads {context:,} tokens at once." if context else ""
-        yield Diagnosis("language model", "fine", f"{name!r} answers at {desk.settings.model_url!r}.{known}")
+        yield Diagnosis("language model", "fine", f"{name!r} answers at {workspace.settings.model_url!r}.{known}")
     except KiwiError as problem:
         yield Diagnosis("language model", "note", problem.message, problem.remedy or "All works without it.")
 
 
-def _files(desk: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosis]:
-    known = {book.source.location for book in desk.shelf_file.books()}
+def _files(workspace: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosis]:
+    known = {book.source.location for book in workspace.shelf_file.books()}
     found: list[Path] = []
     places = [(home_folder(environment), 0), *((folder, LEVELS) for folder in usual_folders(environment))]
     for folder, levels in places:
@@ -266,7 +242,7 @@ def _files(desk: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosi
     unique = sorted(dict.fromkeys(file.absolute() for file in found))
     for file in unique[:MAX_SHOWN]:
         try:
-            rows = desk.opener.look_up(str(file))
+            rows = workspace.opener.look_up(str(file))
             yield Diagnosis(
                 "files",
                 "note",
@@ -277,18 +253,9 @@ def _files(desk: Workspace, environment: Mapping[str, str]) -> Iterator[Diagnosi
             yield Diagnosis("files", "note", str(problem))
     if len(unique) > MAX_SHOWN:
         rest = len(unique) - MAX_SHOWN
-        yield Diagnosis(
-            "files",
-            "note",
-            f"{rest} more ZIM files in the usual places.",
-            "kiwiresearch books add FOLDER",
-        )
+        yield Diagnosis("files", "note", f"{rest} more ZIM files in the usual places.", "kiwiresearch books add FOLDER")
     if not unique:
-        yield Diagnosis(
-            "files",
-            "fine",
-            "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).",
-        )
+        yield Diagnosis("files", "fine", "No other ZIM files in the usual places (home, Downloads, Kiwix, sticks).")
 
 
 HOME_FOLDERS = ("Downloads", "Documents", "Desktop", "Kiwix", "kiwix", "zim", "zims", "ZIM",
@@ -299,7 +266,7 @@ SYSTEM_FOLDERS = ("/library/zims/content", "/usr/share/kiwix", "/var/lib/kiwix",
 LIBRARIES = (".local/share/kiwix/library.xml", ".local/share/kiwix-desktop/library.xml",
              ".var/app/org.kiwix.desktop/data/kiwix-desktop/library.xml")  # fmt: skip
 LEVELS = 3
-"""How far below a usual place books are looked for: a stick, a folder on it, a folder in that."""
+"""How many levels below a usual folder are searched: a stick, a folder on it, a folder in that."""
 
 
 def home_folder(environment: Mapping[str, str]) -> Path:
@@ -307,16 +274,16 @@ def home_folder(environment: Mapping[str, str]) -> Path:
 
 
 def usual_folders(environment: Mapping[str, str]) -> list[Path]:
-    """Where people and Kiwix programs keep ZIM files, on each system."""
+    """Where people and Kiwix programs keep ZIM files, on all systems."""
     extra = [Path(part) for part in environment.get("KIWIRESEARCH_ZIM_FOLDERS", "").split(os.pathsep) if part]
     home = home_folder(environment)
     return [*extra, *(home / name for name in HOME_FOLDERS), *map(Path, SYSTEM_FOLDERS)]
 
 
-def _servers(desk: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnosis]:
+def _servers(workspace: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnosis]:
     from kiwiresearch.zim.serve import KiwixServer
 
-    known = {book.source.location for book in desk.shelf_file.books()}
+    known = {book.source.location for book in workspace.shelf_file.books()}
     any_found = False
     for address in servers:
         server = KiwixServer(address, timeout_s=PROBE_TIMEOUT_S)
@@ -329,10 +296,7 @@ def _servers(desk: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnosis]:
         any_found = True
         remedy = "" if server.root in known else f"kiwiresearch books add {server.root}"
         yield Diagnosis(
-            "servers",
-            "fine" if not remedy else "note",
-            f"kiwix-serve at {server.root} with {len(books)} books",
-            remedy,
+            "servers", "fine" if not remedy else "note", f"kiwix-serve at {server.root} with {len(books)} books", remedy
         )
     if not any_found:
         yield Diagnosis("servers", "fine", "No kiwix-serve on this machine's usual ports.")

@@ -1,4 +1,4 @@
-"""The other hosts of a store: which books each has, whether it answers, and the connections to them."""
+"""The other hosts of a store: their books, whether they answer, and the connections to them."""
 
 from __future__ import annotations
 
@@ -24,90 +24,90 @@ if TYPE_CHECKING:
 
 ADDRESSES = ("http://", "https://")
 HostAddress = tuple[str, str]
-"""The name of a host and its address: one that moves is another."""
+"""The name of a host and its URL: a host that moves counts as another one."""
 
 
 @dataclass(slots=True)
 class _Connection:
-    line: PeerClient
+    client: PeerClient
     users: int = 0
-    is_over: bool = False
+    is_retired: bool = False
 
 
 class HostConnections:
-    """Lines by host; one that is no longer wanted is closed as soon as nobody speaks on it."""
+    """Connections by host; one that is no longer wanted is closed when its last user is done."""
 
     def __init__(self) -> None:
-        self._changing = threading.Lock()
-        self._kept: dict[HostAddress, _Connection] = {}
+        self._lock = threading.Lock()
+        self._connections: dict[HostAddress, _Connection] = {}
 
     @contextlib.contextmanager
-    def connection_to(self, place: HostAddress, secret: str) -> Iterator[PeerClient]:
-        """A line, for as long as the block takes."""
-        kept = self._taken(place, secret)
+    def connection_to(self, address: HostAddress, secret: str) -> Iterator[PeerClient]:
+        """A connection for the duration of the block."""
+        connection = self._acquire(address, secret)
         try:
-            yield kept.line
+            yield connection.client
         finally:
-            with self._changing:
-                kept.users -= 1
-                is_last = kept.is_over and not kept.users
+            with self._lock:
+                connection.users -= 1
+                is_last = connection.is_retired and not connection.users
             if is_last:
-                kept.line.close()
+                connection.client.close()
 
-    def close_others(self, places: Collection[HostAddress]) -> None:
-        """Hang up on all others."""
-        with self._changing:
-            gone = [self._kept.pop(place) for place in set(self._kept) - set(places)]
-            for kept in gone:
-                kept.is_over = True
-            idle = [kept for kept in gone if not kept.users]
-        for kept in idle:
-            kept.line.close()
+    def close_others(self, addresses: Collection[HostAddress]) -> None:
+        """Close the connections to all hosts but these."""
+        with self._lock:
+            retired = [self._connections.pop(address) for address in set(self._connections) - set(addresses)]
+            for connection in retired:
+                connection.is_retired = True
+            idle = [connection for connection in retired if not connection.users]
+        for connection in idle:
+            connection.client.close()
 
-    def _taken(self, place: HostAddress, secret: str) -> _Connection:
+    def _acquire(self, address: HostAddress, secret: str) -> _Connection:
         from kiwiresearch.zim.peer_client import PeerClient
 
-        name, url = place
+        name, url = address
         if not url.startswith(ADDRESSES):
             raise HostAway(f"The host {name!r} has no address.", remedy="See 'public_url' below [serve] there.")
-        with self._changing:
-            if place not in self._kept:
-                self._kept[place] = _Connection(PeerClient(name, url.rstrip("/"), secret))
-            kept = self._kept[place]
-            kept.users += 1
-            return kept
+        with self._lock:
+            if address not in self._connections:
+                self._connections[address] = _Connection(PeerClient(name, url.rstrip("/"), secret))
+            connection = self._connections[address]
+            connection.users += 1
+            return connection
 
 
 ALIVE_S = 15.0
-"""A host that did not announce itself for so long is down."""
+"""A host that has not announced itself for this long is down."""
 
 SUSPEND_S = 5.0
-"""A host that failed is not asked again for so long, nor waited for."""
+"""For how long a host that failed is not called again."""
 
 MAX_SUSPEND_S = 300.0
-"""One that answers knocks and fails what it is asked rests four times as long each time, up to this."""
+"""A host that answers pings but fails its calls is suspended four times as long each time, up to this."""
 
 STALE_S = 6.0
-"""Where no server looks all the time who is there, what was seen counts for so long."""
+"""For how long the list of hosts is used, if no server refreshes it all the time."""
 
 SILENT = "It has not been heard of lately."
 
 
 @dataclass(frozen=True, slots=True)
 class OtherHost:
-    """Another host as we know it."""
+    """Another host, as last seen in the store."""
 
     name: str
     url: str
     books: Mapping[BookId, PeerBook]
     seen_at: float
     is_announced: bool
-    """Whether it announced itself lately."""
+    """Whether it announced itself recently."""
     since: float = 0.0
-    """Since when it is there, by the clock of the store; 0 where it does not tell."""
+    """When it started, by the clock of the store; 0 if it does not say."""
     suspended_until: float = 0.0
     problem: str = ""
-    """What went wrong when it was asked last; empty where nothing did."""
+    """What went wrong when it was last called, if anything."""
 
     @property
     def address(self) -> HostAddress:
@@ -119,56 +119,54 @@ class OtherHost:
 
 
 class OtherHosts:
-    """All hosts of a store but our own. Several threads may ask."""
+    """All hosts of a store but our own; may be used by several threads."""
 
     def __init__(self, store: Store, own_name: str) -> None:
         self._store = store
         self._own_name = own_name
-        self._changing = threading.Lock()
+        self._lock = threading.Lock()
         self._known: dict[str, OtherHost] = {}
-        self._rests: dict[HostAddress, tuple[float, str]] = {}
-        """Until when a host is left alone, and why."""
+        self._suspended: dict[HostAddress, tuple[float, str]] = {}
+        """Until when a host is not called, and why."""
         self._failed: dict[HostAddress, int] = {}
-        """How often a host has failed since it last answered what it was asked."""
-        self._lines = HostConnections()
-        self._open = 0
+        """How often a host has failed since it last answered a call."""
+        self._connections = HostConnections()
+        self._open_books = 0
         self._secret = ""
         self._looked_at = 0.0
         self.failures = 0
-        """How often a book could be asked on no host at all."""
+        """How often no host at all could be reached that has a book."""
 
     def refresh(self) -> None:
-        """See in the store who is there."""
+        """Load the hosts and their books from the store."""
         self._looked_at = time.monotonic()
         rows, now = self._store.hosts.all(), self._store.now()
         self._secret = self._secret or self._store.hosts.key("peers")
-        known = {row.name: _neighbour(row, now) for row in rows if row.name != self._own_name}
-        places = {host.address for host in known.values()}
-        with self._changing:
+        known = {row.name: _other_host(row, now) for row in rows if row.name != self._own_name}
+        addresses = {host.address for host in known.values()}
+        with self._lock:
             self._known = known
-            self._rests = {place: rest for place, rest in self._rests.items() if place in places}
-            self._failed = {place: count for place, count in self._failed.items() if place in places}
-        self._lines.close_others(places)
+            self._suspended = {address: rest for address, rest in self._suspended.items() if address in addresses}
+            self._failed = {address: count for address, count in self._failed.items() if address in addresses}
+        self._connections.close_others(addresses)
 
     def refresh_if_stale(self) -> None:
-        """The same where nobody has looked for a while; who cannot, goes on with what was seen."""
+        """The same if the list is old; if the store is unreachable, the old list is used."""
         if time.monotonic() - self._looked_at > STALE_S:
             with contextlib.suppress(StoreError):
                 self.refresh()
 
     def all(self) -> list[OtherHost]:
-        """The hosts by name, as they are now."""
-        with self._changing:
-            known, rests = sorted(self._known.items()), self._rests
-            nothing = (0.0, "")
+        """The hosts sorted by name, in their current state."""
+        with self._lock:
             return [
                 replace(host, suspended_until=until, problem=why)
-                for _, host in known
-                for until, why in [rests.get(host.address, nothing)]
+                for _, host in sorted(self._known.items())
+                for until, why in [self._suspended.get(host.address, (0.0, ""))]
             ]
 
     def books(self) -> dict[BookId, PeerBook]:
-        """The books of the hosts that are up; one that several have is that of the first by name."""
+        """The books of the hosts that are up; if several have a book, that of the first by name."""
         found: dict[BookId, PeerBook] = {}
         for host in self.all():
             if host.is_up:
@@ -176,12 +174,14 @@ class OtherHosts:
         return found
 
     def host_of(self, book: str) -> str:
-        """The host that is asked for a book; empty where none is up that has it."""
+        """The name of the host that is called for a book; empty if no host is up that has it."""
         return next((host.name for host in self._hosts_with(BookId(book))), "")
 
-    def missing(self, there: Collection[BookId], only: Collection[BookId] | None = None) -> tuple[MissingBooks, ...]:
-        """The books that no host is up to be asked for, `there` being those that need no other host."""
-        known = {*there, *self.books()}
+    def missing(
+        self, available: Collection[BookId], only: Collection[BookId] | None = None
+    ) -> tuple[MissingBooks, ...]:
+        """The books of which no host is up; `available` are those that need no other host."""
+        known = {*available, *self.books()}
         found = []
         for host in self.all():
             lost = [one.book for book, one in host.books.items() if book not in known]
@@ -193,34 +193,34 @@ class OtherHosts:
         return tuple(found)
 
     def open(self, book: BookId) -> Archive:
-        """A book of another host; when the last one is closed, the lines are."""
+        """Open a book of another host; when the last book is closed, the connections are closed too."""
         found = self.books().get(book)
         if found is None:
             with contextlib.suppress(StoreError):
                 self.refresh()
             found = self.books().get(book)
-        with self._changing:
-            self._open += found is not None
+        with self._lock:
+            self._open_books += found is not None
             self.failures += found is None
         if found is None:
             raise self.unreachable_book(book)
         return PeerArchive(found.book, self, found.titles)
 
     def release(self) -> None:
-        """Hear that a book was closed."""
-        with self._changing:
-            self._open -= 1
-            is_last = not self._open
+        """Called when a book is closed."""
+        with self._lock:
+            self._open_books -= 1
+            is_last = not self._open_books
         if is_last:
             self.close()
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
-        """What the first host says that has the book and answers; the store is asked for others before giving up."""
+        """The replies of the first host that has the book and answers; before giving up, the hosts are reloaded."""
         for is_last in (False, True):
             for host in self._hosts_with(book):
                 try:
-                    with self._lines.connection_to(host.address, self._secret) as line:
-                        replies = line.ask(book, calls)
+                    with self._connections.connection_to(host.address, self._secret) as client:
+                        replies = client.ask(book, calls)
                 except HostAway as problem:
                     self._fail(host, problem.message)
                 else:
@@ -229,12 +229,12 @@ class OtherHosts:
             if not is_last:
                 with contextlib.suppress(StoreError):
                     self.refresh()
-        with self._changing:
+        with self._lock:
             self.failures += 1
         raise self.unreachable_book(book)
 
     def retry_failed(self) -> None:
-        """See whether those who failed answer again, so that no reader has to wait to find out."""
+        """Ping the hosts that failed, so that no reader has to wait to find out whether they are back."""
         for host in self.all():
             if host.suspended_until and not self._keeps_failing(host):
                 try:
@@ -242,39 +242,40 @@ class OtherHosts:
                 except HostAway as problem:
                     self.suspend(host, problem.message, for_s=SUSPEND_S + ALIVE_S)
                 else:
-                    with self._changing:
-                        self._rests.pop(host.address, None)
+                    with self._lock:
+                        self._suspended.pop(host.address, None)
 
     def ping(self, host: OtherHost) -> None:
-        """HostAway unless a host is there and knows us."""
-        with self._lines.connection_to(host.address, self._secret) as line:
-            line.ping()
+        """Raise HostAway unless a host is there and accepts our secret."""
+        with self._connections.connection_to(host.address, self._secret) as client:
+            client.ping()
 
     def _fail(self, host: OtherHost, why: str) -> None:
-        """Leave a host alone that failed; several who were asking it at once count as one."""
-        with self._changing:
-            is_known = self._rests.get(host.address, (0.0, ""))[0] > time.monotonic()
+        """Suspend a host that failed; several calls that fail at the same time count as one."""
+        with self._lock:
+            is_known = self._suspended.get(host.address, (0.0, ""))[0] > time.monotonic()
             count = self._failed[host.address] = max(self._failed.get(host.address, 0) + (not is_known), 1)
         self.suspend(host, why, for_s=min(SUSPEND_S * 4 ** (min(count, 10) - 1), MAX_SUSPEND_S))
 
     def _keeps_failing(self, host: OtherHost) -> bool:
-        """Whether a host failed again after it had answered a knock: it rests to the end."""
+        """Whether a host failed again after it had answered a ping; its suspension is then not cut short."""
         return self._failed.get(host.address, 0) > 1 and not host.is_up
 
     def suspend(self, host: OtherHost, why: str, *, for_s: float = SUSPEND_S) -> None:
-        """Leave a host alone for a while."""
-        with self._changing:
-            self._rests[host.address] = (time.monotonic() + for_s, why)
+        """Do not call a host for a while."""
+        with self._lock:
+            self._suspended[host.address] = (time.monotonic() + for_s, why)
 
     def close(self) -> None:
-        """Hang up; who asks again gets a new line."""
-        self._lines.close_others(())
+        """Close all connections; further calls open new ones."""
+        self._connections.close_others(())
 
     def unreachable_book(self, book: BookId) -> HostAway:
-        """What to say of a book that no host can be asked for."""
+        """The error for a book that no host can be called for."""
         having = [host for host in self.all() if book in host.books]
         title = next((host.books[book].book.title for host in having), book)
-        why = next((host.problem for host in having if host.problem), f"It is on {_named(having)}.")
+        names = " and ".join(repr(host.name) for host in having) or "no host of this store any more"
+        why = next((host.problem for host in having if host.problem), f"It is on {names}.")
         return HostAway(
             Message(f"The book {title!r} cannot be asked now. {why}", "host.book_away", book=title, why=why),
             remedy="'kiwiresearch hosts' shows who is there; try again when its host is.",
@@ -284,18 +285,14 @@ class OtherHosts:
         return [host for host in self.all() if host.is_up and book in host.books]
 
 
-def _named(hosts: Sequence[OtherHost]) -> str:
-    return " and ".join(repr(host.name) for host in hosts) or "no host of this store any more"
-
-
-def _neighbour(row: HostRow, now: float) -> OtherHost:
-    """A host as it announced itself; of its books, what is no data sheet is left out."""
+def _other_host(row: HostRow, now: float) -> OtherHost:
+    """A host as it announced itself; invalid records of books are left out."""
     books: dict[BookId, PeerBook] = {}
     since = 0.0
     for record in row.books:
         with contextlib.suppress(ValueError, TypeError, AttributeError, OverflowError):
             one = peer_book(record)
             books[one.book.id] = one
-            told = float(record.get("since", 0.0))
-            since = told if math.isfinite(told) else 0.0
+            stated = float(record.get("since", 0.0))
+            since = stated if math.isfinite(stated) else 0.0
     return OtherHost(row.name, row.url, books, row.seen_at, now - row.seen_at <= ALIVE_S, since)

@@ -20,7 +20,7 @@ MAX_FOLDER_NAME_CHARS = 60
 
 
 def checked_topic(text: str) -> str:
-    """A topic in one line; refused if it is empty, very long, or holds what no topic holds."""
+    """A topic in one line; BadUsage if it is empty, very long, or has control characters."""
     return _checked(text, "topic", remedy="Such as: kiwiresearch 'Bronze Age collapse'", needed=True)
 
 
@@ -48,7 +48,7 @@ def _checked(text: str, what: str, *, remedy: str, needed: bool) -> str:
 
 
 def folder_name(topic: str) -> str:
-    """A name for a folder: letters of any script, figures, and lines between them, as in 'bronze-age-collapse'."""
+    """A folder name made of letters of any script, digits and hyphens, such as 'bronze-age-collapse'."""
     plain = re.sub(r"[\W_]+", "-", fold(topic)).strip("-")
     if len(plain) > MAX_FOLDER_NAME_CHARS:
         plain = plain[:MAX_FOLDER_NAME_CHARS].rpartition("-")[0] or plain[:MAX_FOLDER_NAME_CHARS]
@@ -57,47 +57,46 @@ def folder_name(topic: str) -> str:
 
 JOB_ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
 ANSWERS = "answers.jsonl"
-"""What a batch of questions makes in its folder."""
+"""The file that a batch of questions writes to its folder."""
 UNFINISHED_ANSWERS = "answers"
-"""What the answers are called there as long as some are missing."""
+"""Its name until all answers are there."""
 LIST_HINT = "'kiwiresearch jobs list' shows them all, and so does 'GET /api/research'."
-"""Where somebody finds the id of a job."""
 MAX_JOB_NAME_CHARS = 40
-"""How many characters of the topic are in an id: file names have at most 255 bytes, and a character has up to four."""
+"""How much of the topic is in a job id: file names have at most 255 bytes, and a character up to four."""
 
 
-def runs_folder(desk: Workspace) -> Path:
-    """Where the runs of a server are kept."""
-    return server_folder(desk, "runs", desk.settings.serve.runs)
+def runs_folder(workspace: Workspace) -> Path:
+    """The folder for the runs of a server."""
+    return server_folder(workspace, "runs", workspace.settings.serve.runs)
 
 
-def bulk_folder(desk: Workspace) -> Path:
-    """Where the tables of whole books are put; hosts that share such jobs share this folder."""
-    return server_folder(desk, "bulk", desk.settings.serve.bulk)
+def bulk_folder(workspace: Workspace) -> Path:
+    """The folder for the tables of complete books; hosts that share such jobs share it."""
+    return server_folder(workspace, "bulk", workspace.settings.serve.bulk)
 
 
 def store_folder(store: Store, folder: Path) -> Path:
-    """The part of a folder that is for the jobs of a store: those of another have the same ids."""
+    """The subfolder for the jobs of one store, since other stores use the same ids."""
     return folder.absolute() / sha256(store.display_name.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def server_folder(desk: Workspace, name: str, wanted: str) -> Path:
-    """The folder that a user set for something the server makes, else one of the program's own."""
+def server_folder(workspace: Workspace, name: str, wanted: str) -> Path:
+    """The folder that the user set for something the server writes, else one of the program's own."""
     if not wanted.strip():
-        return (desk.folders.state / name).absolute()
+        return (workspace.folders.state / name).absolute()
     try:
         return Path(wanted).expanduser().absolute()
-    except RuntimeError as problem:  # '~name' of nobody
+    except RuntimeError as problem:  # '~name' of an unknown user
         raise BadSettings(
             f"'serve.{name}' is {wanted!r}, and there is no such home.", remedy="Set it right."
         ) from problem
 
 
 def job_name(words: str) -> str:
-    """What the id of a job begins with: a name that files can have, whatever the script."""
+    """The first part of a job id: a valid file name, in any script."""
     return folder_name(words)[:MAX_JOB_NAME_CHARS].strip("-_") or "topic"
 
 
 def is_job_id(text: str) -> bool:
-    """Whether a text can be the id of a job: it never is the name of anything outside the folder."""
+    """Whether a text can be the id of a job, so that as a name it cannot lead out of its folder."""
     return len(text) <= 2 * MAX_JOB_NAME_CHARS and JOB_ID.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Which books of the shelf an institution's policy lets through, and the names by which books are known."""
+"""Which books of the shelf an institution's policy allows, and the names by which books are known."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kiwiresearch.zim.sources import is_address
 
 
 def allowed_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:
-    """The books of a shelf that a policy allows; where it allows none, that is said."""
-    kept = [book for book in books if policy.allows(names_of_book(book))]
-    if books and not kept:
+    """The books of a shelf that a policy allows; BookHidden if it allows none of them."""
+    allowed = [book for book in books if policy.allows(names_of_book(book))]
+    if books and not allowed:
         raise book_hidden(books[0].title or books[0].name, policy)
-    return kept
+    return allowed
 
 
 def hidden_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:
@@ -28,7 +28,7 @@ def hidden_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook
 
 
 def hidden_books_notice(books: Sequence[ListedBook], policy: Policy) -> str:
-    """How many books are not offered, and why, in a sentence; empty where all are."""
+    """A sentence saying how many books are hidden, and by whom; empty if none are."""
     count = len(hidden_books(books, policy)) if policy.books else 0
     things = "1 book of the shelf is" if count == 1 else f"{count} books of the shelf are"
     return f"{things} left out by {policy.policy_name}." if count else ""
@@ -55,7 +55,7 @@ class PolicySummary(Record):
 
 
 def policy_summary(policy: Policy, books: Sequence[ListedBook], *, with_titles: bool) -> PolicySummary:
-    """What may be known of the policy: whose it is, and how much it leaves out; the titles are the owner's."""
+    """What readers may know about the policy: whose it is, and how much it hides; titles are for owners only."""
     return PolicySummary(
         policy.name,
         policy.notice,
@@ -69,7 +69,7 @@ def policy_summary(policy: Policy, books: Sequence[ListedBook], *, with_titles: 
 
 
 def names_of_book(book: ListedBook) -> tuple[str, ...]:
-    """What a policy may call a book of the shelf."""
+    """The names by which a policy may refer to a book of the shelf."""
     places = () if book.source.is_served else (book.source.path.name, Path(book.source.path.name).stem)
     return (book.id, book.name, book.title, book.source.served, *places)
 
@@ -78,7 +78,7 @@ T = TypeVar("T")
 
 
 class NamedBook(Protocol):
-    """What has names: the data sheet of a book, and its entry on the shelf."""
+    """A `Book` or a `ListedBook`."""
 
     @property
     def id(self) -> BookId: ...
@@ -91,13 +91,13 @@ class NamedBook(Protocol):
 
 
 def open_books_named(books: Iterable[T], wanted: str, sheet: Callable[[T], NamedBook]) -> tuple[T, ...]:
-    """The books that go by this name, in any case: of several editions all; none where no book does."""
+    """The books with this name, ignoring case: all of several editions, or none."""
     folded = wanted.casefold().strip()
     return tuple(book for book in books if folded in _names(sheet(book)))
 
 
 def _names(book: NamedBook) -> set[str]:
-    """UUID, name, title, and what the file or the server calls it."""
-    place = str(book.source)
-    own = place.rpartition("#")[2] if is_address(place) else Path(place).stem
+    """UUID, name, title, and the name of its file or on its server."""
+    source = str(book.source)
+    own = source.rpartition("#")[2] if is_address(source) else Path(source).stem
     return {name.casefold() for name in (book.id, book.name, book.title, own) if name}

@@ -1,4 +1,4 @@
-"""What helps a search besides the books: title indexes, the language model and the embedder."""
+"""What a search uses besides the books, as the settings say: title indexes, language model and embedder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kiwiresearch.llm.model import Model
 
 MAX_BUILT_AT_ONCE = 100_000
-"""A book with no more entries than this has its index in about a second, so nobody needs to wait for it twice."""
+"""The index of a book with up to this many entries is built in about a second, so it is not left to the background."""
 
 
 class TitleIndexes:
@@ -40,19 +40,19 @@ class TitleIndexes:
         return titles_file(self._folder, archive.book)
 
     def open(self, archive: Archive) -> TitleLookup | None:
-        """The index of a book, without what is hidden of it; without one, search works from what the book offers."""
-        return _filtered(self._whole(archive), archive)
+        """The title index of a book, without hidden titles; None if it has none, and search uses the book's own."""
+        return _filtered(self._open(archive), archive)
 
     def open_existing(self, archive: Archive) -> TitleLookup | None:
-        """The same as it is now on the disk; nothing is built."""
-        return _filtered(self._fitting(archive.book), archive)
+        """The same, but nothing is built."""
+        return _filtered(self._valid(archive.book), archive)
 
-    def _whole(self, archive: Archive) -> TitleLookup | None:
-        if isinstance(far := without_policy(archive), PeerArchive):
-            return peer_titles(far)
+    def _open(self, archive: Archive) -> TitleLookup | None:
+        if isinstance(on_peer := without_policy(archive), PeerArchive):
+            return peer_titles(on_peer)
         if is_address(archive.book.source):
             return None
-        index = self._fitting(archive.book)
+        index = self._valid(archive.book)
         if index is not None and index.complete:
             return index
         if archive.book.entries > MAX_BUILT_AT_ONCE:
@@ -60,12 +60,12 @@ class TitleIndexes:
             return index
         with contextlib.suppress(KiwiError):  # a folder that cannot be written costs the index, not the search
             if build_titles(archive, self.file(archive)).state != "busy":
-                return self._fitting(archive.book) or index
+                return self._valid(archive.book) or index
         return index
 
     def title_count(self, book: Book) -> int:
         """How many titles of a book are indexed."""
-        index = self._fitting(book)
+        index = self._valid(book)
         if index is None:
             return 0
         rows = index.rows
@@ -77,8 +77,8 @@ class TitleIndexes:
     ) -> IndexBuild:
         return build_titles(archive, self.file(archive), limit=limit, progress=progress)
 
-    def _fitting(self, book: Book) -> TitleIndex | None:
-        """The index that is there, unless it was made from another file: that one is built anew."""
+    def _valid(self, book: Book) -> TitleIndex | None:
+        """The index on disk, unless it was built from another version of the file."""
         try:
             return open_titles(titles_file(self._folder, book), book)
         except IndexStale:
@@ -88,7 +88,7 @@ class TitleIndexes:
         file = self.file(archive)
         lock = FileLock(file.with_name(f"{file.name}.lock"))
         with contextlib.suppress(OSError):
-            if lock.acquire():  # else it is under way
+            if lock.acquire():  # else it is being built
                 lock.release()
                 system.start_detached("kiwiresearch.search.title_build", archive.book.source, str(self._folder))
 
@@ -100,7 +100,7 @@ def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None
 
 
 def chat_model(settings: Settings) -> ChatModel:
-    """The model at the address or addresses in the settings; nothing is asked of it yet."""
+    """The model at the address or addresses in the settings; it is not called yet."""
     from kiwiresearch.llm.chat import ChatModel
 
     return ChatModel(
@@ -113,7 +113,7 @@ def chat_model(settings: Settings) -> ChatModel:
 
 
 def model_timeouts(settings: Settings) -> Patience:
-    """How long the model is waited for: one that is given longer than usual may also be silent for longer."""
+    """How long to wait for the model: if it may take longer than the default, it may also be silent for longer."""
     from kiwiresearch.llm.chat import DEFAULT_PATIENCE
 
     longer = max(1.0, settings.model_timeout_s / DEFAULT_PATIENCE.total_s)
@@ -122,7 +122,7 @@ def model_timeouts(settings: Settings) -> Patience:
 
 @contextlib.contextmanager
 def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -> Iterator[Model | None]:
-    """The same model with its replies kept, so that work repeats itself and goes on where it stopped; None if unset."""
+    """The same model with its replies cached, so that work can be repeated and resumed; None if none is set."""
     if not settings.model_url.strip():
         yield None
         return
@@ -133,19 +133,19 @@ def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -
 
 
 def model_addresses(settings: Settings) -> list[str]:
-    """Where the model answers."""
+    """The addresses of the model."""
     return re.split(r"[,\s]+", settings.model_url.strip(", "))
 
 
 def model_is_local(settings: Settings) -> bool:
-    """Whether nothing that the model is told leaves this machine: each of its addresses is one of loopback."""
+    """Whether what is sent to the model stays on this machine: all of its addresses are loopback ones."""
     from kiwiresearch.llm.servers import is_on_this_machine
 
     return bool(settings.model_url.strip()) and all(map(is_on_this_machine, model_addresses(settings)))
 
 
 def configured_embedder(settings: Settings, cache: Path) -> CachedEmbedder:
-    """The embedder named in the settings, its vectors kept in the cache folder."""
+    """The embedder named in the settings, with its vectors cached on disk."""
     from kiwiresearch.embed.embedder import CachedEmbedder
 
     return CachedEmbedder(_embedder(settings), cache / "vectors.sqlite")

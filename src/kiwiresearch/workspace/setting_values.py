@@ -1,4 +1,4 @@
-"""Which values a setting may have, and the limits of each role and user."""
+"""Which values each setting may have, and the limits of roles and users."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserLimits:
-    """What one user may do; 0 is no limit."""
+    """The limits of one user; 0 is no limit."""
 
     requests_a_minute: int = 0
     questions_a_day: int = 0
     running: int = 0
-    """Runs that are worked on at once."""
+    """Runs at the same time."""
     queued: int = 0
-    """Runs that wait."""
+    """Waiting runs."""
     max_pages: int = 0
     """Pages of one run."""
 
@@ -63,14 +63,14 @@ LIMIT_NAMES = tuple(one.name for one in fields(UserLimits))
 
 
 def user_limits(settings: LimitSettings, role: str, own: Mapping[str, Any]) -> UserLimits:
-    """The limits of a user: those of the role, but for what the user's own say; what cannot be one is passed over."""
+    """The limits of the role, overridden by the user's own; invalid ones are ignored."""
     found = {name: getattr(settings, f"{role}_{name}", 0) for name in LIMIT_NAMES}
     found |= {name: own[name] for name in LIMIT_NAMES if type(own.get(name)) is int and own[name] >= 0}
     return UserLimits(**found)
 
 
 def checked_limits(own: Mapping[str, Any]) -> dict[str, int]:
-    """Limits that somebody gives a user, if they can be some."""
+    """The limits of a user, if they are valid; else BadUsage."""
     for name, value in own.items():
         if name not in LIMIT_NAMES:
             raise BadUsage(f"There is no limit {name!r}.", remedy=f"There are: {', '.join(LIMIT_NAMES)}.")
@@ -121,57 +121,55 @@ RANGES: dict[str, tuple[float, float]] = {
 }
 
 CHOICES: dict[str, tuple[str, ...]] = {"crawl_strategy": STRATEGIES, "link_filters.lists": LISTS}
+PATTERNS: dict[str, tuple[str, str]] = {
+    "serve.public_url": (r"https?://[^\s/?#@]+/?", "without a path, such as 'https://desk.school.lan'"),
+    "kiwix_url": (r"https?://[^\s/?#]+(/[^\s?#]*)?", "such as 'http://localhost:8080'"),
+}
 
 MAX_NUMBER = 10**18
-"""Whole numbers beyond it are in no range here."""
+"""Larger whole numbers are in no range, and may be too large for a float."""
 
-_WORDS: dict[type, str] = {
+_KINDS: dict[type, str] = {
     bool: "yes or no",
     int: "whole number",
     float: "number",
     str: "text",
     tuple: "list of texts",
 }
+_FLAGS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "": False}
 
 
-def value_from_text(name: str, key: str, text: str, kind: type) -> Any:
-    """The value that a variable of the environment gives a key."""
+def value_from_text(name: str, text: str, kind: type) -> Any:
+    """Parse the value of an environment variable."""
     try:
         if kind is bool:
-            return {
-                "1": True,
-                "true": True,
-                "yes": True,
-                "0": False,
-                "false": False,
-                "no": False,
-                "": False,
-            }[text.strip().lower()]
+            return _FLAGS[text.strip().lower()]
         if kind is tuple:
             return tuple(part.strip() for part in text.split(",") if part.strip())
-        return checked_value(name, key, kind(text), kind)
+        return kind(text)
     except (ValueError, KeyError) as problem:
-        raise BadSettings(f"{name} is {text!r}, which is no {_WORDS[kind]}.", remedy="Set it right.") from problem
+        raise BadSettings(f"{name} is {text!r}, which is no {_KINDS[kind]}.", remedy="Set it right.") from problem
 
 
 def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
-    """The value, if the key can have it; `name` is what the user knows the key by."""
+    """The value of a key, if it is valid; else BadSettings, which refers to the key by `name`."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < MAX_NUMBER else math.inf
     if kind is tuple and isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = tuple(value)
     if type(value) is not kind:
-        raise BadSettings(f"{name} is {value!r}, which is no {_WORDS[kind]}.", remedy="Set it right.")
+        raise BadSettings(f"{name} is {value!r}, which is no {_KINDS[kind]}.", remedy="Set it right.")
+    remedy = ""
     if key in RANGES and isinstance(value, int | float):
         low, high = RANGES[key]
-        if not low <= value <= high:  # not a number is in no range
-            raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be between {low:g} and {high:g}.")
-    if key == "serve.public_url" and value and not re.fullmatch(r"https?://[^\s/?#@]+/?", value):
-        raise BadSettings(
-            f"{name} is {value!r}.", remedy="It must be an address without a path, such as 'https://desk.school.lan'."
-        )
-    if key == "kiwix_url" and value and not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", value):
-        raise BadSettings(f"{name} is {value!r}.", remedy="It must be an address such as 'http://localhost:8080'.")
-    if key in CHOICES and value not in CHOICES[key]:
-        raise BadSettings(f"{name} is {value!r}.", remedy=f"It must be one of: {', '.join(CHOICES[key])}.")
+        if not low <= value <= high:  # NaN is in no range
+            remedy = f"It must be between {low:g} and {high:g}."
+    elif key in PATTERNS:
+        pattern, form = PATTERNS[key]
+        if value and not re.fullmatch(pattern, str(value)):
+            remedy = f"It must be an address {form}."
+    elif key in CHOICES and value not in CHOICES[key]:
+        remedy = f"It must be one of: {', '.join(CHOICES[key])}."
+    if remedy:
+        raise BadSettings(f"{name} is {value!r}.", remedy=remedy)
     return value

@@ -1,4 +1,4 @@
-"""The settings of a user, from a file and then the environment, and the folders they are kept in."""
+"""The settings of a user, from a file and then the environment, and the folders of the program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOME_VARIABLE = f"{ENVIRONMENT_PREFIX}HOME"
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Settings and shelf; what can be built again; what belongs to running processes."""
+    """`config` for settings and shelf, `cache` for what can be rebuilt, `state` for data of the program itself."""
 
     config: Path
     cache: Path
@@ -217,7 +217,7 @@ class Settings:
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:
-    """One folder for all if KIWIRESEARCH_HOME names it (on a stick, say), else where the system keeps such things."""
+    """One folder for everything if KIWIRESEARCH_HOME names it, such as one on a stick, else those of the system."""
     home = environment.get(HOME_VARIABLE)
     if home:
         root = Path(home).expanduser().absolute()
@@ -230,11 +230,11 @@ def folders(environment: Mapping[str, str] = os.environ) -> Folders:
 
 
 def defaults() -> dict[str, Any]:
-    """Every key with its default; keys of a table have the table's name and a dot before theirs."""
+    """Every key with its default; the keys of a table begin with its name and a dot."""
     found: dict[str, Any] = {}
-    start = Settings()
+    settings = Settings()
     for key in fields(Settings):
-        value = getattr(start, key.name)
+        value = getattr(settings, key.name)
         if is_dataclass(value):
             found |= {f"{key.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
         else:
@@ -243,25 +243,29 @@ def defaults() -> dict[str, Any]:
 
 
 def environment_variable(key: str) -> str:
-    """The environment variable of a key."""
     return f"{ENVIRONMENT_PREFIX}{key.replace('.', '_').upper()}"
 
 
 def load(where: Folders, environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings in force."""
+    """The settings of the file, overridden by those of the environment."""
     settings = _with_file(Settings(), where.settings_file)
     for key, default in defaults().items():
         name = environment_variable(key)
         if name in environment:
-            settings = _set(settings, key, value_from_text(name, key, environment[name], type(default)))
+            value = value_from_text(name, environment[name], type(default))
+            settings = with_values(settings, {key: (name, value)})
     return settings
 
 
 def with_values(settings: Settings, values: Mapping[str, tuple[str, Any]]) -> Settings:
-    """The settings with some keys changed; each value comes with the name that the user gave it under."""
+    """The settings with some keys changed; each value comes with the name by which messages refer to it."""
     known = defaults()
     for key, (name, value) in values.items():
-        settings = _set(settings, key, checked_value(name, key, value, type(known[key])))
+        changed: dict[str, Any] = {key: checked_value(name, key, value, type(known[key]))}
+        table, dot, inner = key.partition(".")
+        if dot:
+            changed = {table: replace(getattr(settings, table), **{inner: changed[key]})}
+        settings = replace(settings, **changed)
     return settings
 
 
@@ -277,14 +281,12 @@ def _with_file(settings: Settings, path: Path) -> Settings:
         ) from problem
     except (OSError, ValueError, RecursionError) as problem:
         raise BadSettings(f"The settings file {str(path)!r} cannot be read: {problem}.", remedy="Mend it.") from problem
-    known = defaults()
-    for key, value in _flat(table, path).items():
-        settings = _set(settings, key, checked_value(f"{key!r} in {str(path)!r}", key, value, type(known[key])))
-    return settings
+    values = {key: (f"{key!r} in {str(path)!r}", value) for key, value in _flat(table, path).items()}
+    return with_values(settings, values)
 
 
 def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """What the file sets, by the same keys as the defaults."""
+    """The values of the file, by the same keys as the defaults."""
     known = defaults()
     tables = {key.partition(".")[0] for key in known if "." in key}
     found: dict[str, Any] = {}
@@ -300,18 +302,9 @@ def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             first, dot, _ = key.partition(".")
-            beside = sorted(one for one in known if one.startswith(f"{first}.") or (not dot and "." not in one))
+            siblings = sorted(one for one in known if one.startswith(f"{first}.") or (not dot and "." not in one))
             raise BadSettings(
                 f"The settings file {str(path)!r} has an unknown key {key!r}.",
-                remedy=f"{hint}Known are: {', '.join(beside)}.",
+                remedy=f"{hint}Known are: {', '.join(siblings)}.",
             )
     return found
-
-
-def _set(settings: Settings, key: str, value: Any) -> Settings:
-    table, dot, name = key.partition(".")
-    if not dot:
-        return replace(settings, **{key: value})
-    inner = replace(getattr(settings, table), **{name: value})
-    changed: dict[str, Any] = {table: inner}
-    return replace(settings, **changed)

@@ -1,4 +1,4 @@
-"""Books shared between hosts: what this host offers to others, and one shelf over the books of all."""
+"""Books shared between hosts: those this host offers to others, and one shelf over the books of all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.open_book import TITLE_CALLS as TITLE_WAYS
+from kiwiresearch.search.open_book import TITLE_CALLS
 from kiwiresearch.search.titles import TitleLookup
 from kiwiresearch.workspace.neighbours import OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
@@ -24,12 +24,12 @@ from kiwiresearch.zim.peer_protocol import BOOK_CALLS, TOGETHER_BYTES, BadCall, 
 from kiwiresearch.zim.policy import without_policy
 
 CLOSING_S = 2.0
-"""How long the end waits for work under way."""
+"""How long closing waits for work in progress."""
 
 
 @dataclass(slots=True)
 class _OwnBook:
-    """A book that others may ask; one at a time, as libzim's searches want it."""
+    """A book that other hosts may call, one call at a time, as libzim's searches require."""
 
     archive: Archive
     titles: TitleLookup | None
@@ -40,7 +40,7 @@ class _OwnBook:
         return announcement_of(self.archive.book, (titles.rows, titles.complete) if titles else None)
 
     def refresh_titles(self, indexes: TitleIndexes) -> None:
-        """Take the index of titles that somebody has built meanwhile."""
+        """Use the title index that was built meanwhile, if there is one."""
         if self.titles is not None and self.titles.complete:
             return
         found = indexes.open_existing(self.archive)
@@ -54,50 +54,50 @@ class _OwnBook:
             before.close()
 
     def responds(self, until: float) -> bool:
-        """Whether something can be looked up before that moment, by the clock that only goes on."""
+        """Whether the book answers before a moment of the monotonic clock."""
         if not self.reading.acquire(timeout=max(until - time.monotonic(), 0.0)):
             return False
         try:
-            with contextlib.suppress(KiwiError):  # a book that says what is wrong with it lets nobody wait
+            with contextlib.suppress(KiwiError):  # an error is an answer too
                 self.archive.resolve(self.archive.book.main_page)
         finally:
             self.reading.release()
         return True
 
     def answer(self, call: Sequence[Any]) -> CallReply:
-        if call and call[0] in TITLE_WAYS:
+        if call and call[0] in TITLE_CALLS:
             if self.titles is None:
                 raise BadCall("the book has no index of titles")
-            return answer_call(TITLE_WAYS, self.titles, call)
+            return answer_call(TITLE_CALLS, self.titles, call)
         return answer_call(BOOK_CALLS, self.archive, call)
 
 
 class OwnBooks:
-    """What this host has for others; books that are themselves on a server or on another host are not passed on."""
+    """The books this host offers to others: its own files, not books on a server or on another host."""
 
-    def __init__(self, desk: Workspace, books: Sequence[ListedBook]) -> None:
-        self._desk = desk
-        self._placed = tuple(book for book in books if not (book.source.is_served or book.source.is_on_peer))
-        self._indexes = TitleIndexes(desk.folders.cache / "titles")
+    def __init__(self, workspace: Workspace, books: Sequence[ListedBook]) -> None:
+        self._workspace = workspace
+        self._listed = tuple(book for book in books if not (book.source.is_served or book.source.is_on_peer))
+        self._indexes = TitleIndexes(workspace.folders.cache / "titles")
         self._opening = threading.Lock()
         self._open: Mapping[str, _OwnBook] | None = None
 
     def sheets(self) -> list[dict[str, Any]]:
-        """What is announced: the data sheets of all books that can be opened, by UUID."""
+        """The announcements of all books that can be opened, sorted by UUID."""
         for book in self._opened().values():
-            with contextlib.suppress(KiwiError):  # an index that cannot be read is none
+            with contextlib.suppress(KiwiError):  # an unreadable index is ignored
                 book.refresh_titles(self._indexes)
         return [book.sheet() for _, book in sorted(self._opened().items())]
 
-    def all_respond(self, patience_s: float) -> bool:
-        """Whether every book that is open answers in this time."""
-        until = time.monotonic() + patience_s
+    def all_respond(self, timeout_s: float) -> bool:
+        """Whether every open book answers within this time."""
+        until = time.monotonic() + timeout_s
         return all(book.responds(until) for book in (self._open or {}).values())
 
     def answers(self, book_id: str, calls: Sequence[Sequence[Any]]) -> list[CallReply | None]:
-        """A reply to each call; None for those that would make the answer too long.
+        """A reply to each call; None for those that would make the answer too large.
 
-        BookNotFound for a book that is not here, NotACall for calls that no host of ours makes.
+        BookNotFound for a book that is not here, BadCall for calls that none of our hosts would make.
         """
         book = self._opened().get(book_id)
         if book is None:
@@ -108,14 +108,14 @@ class OwnBooks:
             if replies and size > TOGETHER_BYTES:
                 replies.append(None)
                 continue
-            with book.reading:  # let go between two calls, so that nobody waits for a long list of others
+            with book.reading:  # released between calls, so that others need not wait for a long list
                 reply = book.answer(call)
             size += len(reply.content)
             replies.append(reply)
         return replies
 
     def close(self) -> None:
-        """Close the books; if they are only being opened, the end does not wait for that."""
+        """Close the books, unless they are still being opened, for which closing does not wait."""
         if not self._opening.acquire(timeout=CLOSING_S):
             return
         try:
@@ -131,22 +131,18 @@ class OwnBooks:
     def _opened(self) -> Mapping[str, _OwnBook]:
         with self._opening:
             if self._open is None:
-                self._open = self._each()
+                found: dict[str, _OwnBook] = {}
+                for listed in self._listed:
+                    if listed.id not in found:
+                        with contextlib.suppress(KiwiError):  # reported to this host's own users
+                            archive = self._workspace.opener.open(listed.source)
+                            found[archive.book.id] = _OwnBook(archive, self._indexes.open(archive))
+                self._open = found
             return self._open
-
-    def _each(self) -> dict[str, _OwnBook]:
-        found: dict[str, _OwnBook] = {}
-        for placed in self._placed:
-            if placed.id in found:
-                continue
-            with contextlib.suppress(KiwiError):  # what is wrong with a book, its own host tells its own readers
-                archive = self._desk.opener.open(placed.source)
-                found[archive.book.id] = _OwnBook(archive, self._indexes.open(archive))
-        return found
 
 
 def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
-    """Each book once, our own file first; by UUID, so that all hosts have the same order."""
+    """Each book once, preferring our own file; sorted by UUID, so that all hosts use the same order."""
     found: dict[BookId, ListedBook] = {}
     for book in sorted(books, key=lambda one: one.source.is_on_peer):
         found.setdefault(book.id, book)
@@ -154,24 +150,24 @@ def unique_books(books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
 
 
 class SharedShelf(Shelf):
-    """The books of all hosts of a store that are up; it changes only when it is told to look again."""
+    """The books of all hosts of a store that are up; it changes only on `refresh`."""
 
     def __init__(
         self,
         own: Sequence[ListedBook],
-        neighbours: OtherHosts,
+        hosts: OtherHosts,
         opener: Opener,
         *,
         only: Collection[BookId] | None = None,
         sample: Callable[[], ListedBook] | None = None,
     ) -> None:
-        """`only` are the books a user named; `sample` stands in where no host has any book."""
+        """`only` are the books a user named; `sample` is used if no host has any book."""
         self.own = tuple(own)
-        """The books whose files are here."""
-        self._neighbours = neighbours
+        """The books whose files are on this host."""
+        self._hosts = hosts
         self._only = only
         self._sample = sample
-        self._failures = neighbours.failures
+        self._failures = hosts.failures
         self._missing: tuple[MissingBooks, ...] = ()
         super().__init__((), opener)
         self._update()
@@ -182,13 +178,13 @@ class SharedShelf(Shelf):
 
     @property
     def failures(self) -> int:
-        return self._neighbours.failures
+        return self._hosts.failures
 
     def refresh(self) -> bool:
-        """Take the books as they are now; of a host that failed, nothing is kept that was read meanwhile."""
-        has_failed = self._failures != self._neighbours.failures
+        """Reload the list; after a failure all books of other hosts are reopened, since replies may be incomplete."""
+        has_failed = self._failures != self._hosts.failures
         if has_failed:
-            self._failures = self._neighbours.failures
+            self._failures = self._hosts.failures
             for book in [one for one in self._archives if one.source.is_on_peer]:
                 self._archives.pop(book).close()
         has_changed = self._drop_reindexed() or has_failed
@@ -199,8 +195,8 @@ class SharedShelf(Shelf):
         return has_changed or before != self.books
 
     def _drop_reindexed(self) -> bool:
-        """Close the books whose host has another index of their titles by now, to open them with it."""
-        known = self._neighbours.books()
+        """Close the books whose title index on their host has changed, so that they are reopened with the new one."""
+        known = self._hosts.books()
         old = []
         for book, archive in self._archives.items():
             far = without_policy(archive)
@@ -211,17 +207,16 @@ class SharedShelf(Shelf):
         return bool(old)
 
     def host_of(self, book: ListedBook) -> str:
-        """The other host that has a book; empty for one of our own."""
-        return self._neighbours.host_of(book.id) if book.source.is_on_peer else ""
+        return self._hosts.host_of(book.id) if book.source.is_on_peer else ""
 
     def currently_missing(self) -> tuple[MissingBooks, ...]:
-        known = [listed_book(one.book, one.source) for host in self._neighbours.all() for one in host.books.values()]
-        hidden = hidden_books(known, self._opener.policy)  # what may not be read is missed by nobody
-        return self._neighbours.missing([book.id for book in (*self.own, *hidden)], self._only)
+        known = [listed_book(one.book, one.source) for host in self._hosts.all() for one in host.books.values()]
+        hidden = hidden_books(known, self._opener.policy)  # a hidden book is not missing
+        return self._hosts.missing([book.id for book in (*self.own, *hidden)], self._only)
 
     def current_books(self) -> tuple[ListedBook, ...]:
-        self._neighbours.refresh_if_stale()
-        far = [listed_book(one.book, one.source) for one in self._neighbours.books().values()]
+        self._hosts.refresh_if_stale()
+        far = [listed_book(one.book, one.source) for one in self._hosts.books().values()]
         hidden = set(hidden_books(far, self._opener.policy))
         books = unique_books([*self.own, *(book for book in far if book not in hidden)])
         return tuple(book for book in books if self._only is None or book.id in self._only)

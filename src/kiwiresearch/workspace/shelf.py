@@ -1,4 +1,4 @@
-"""The shelf of a workspace: the books a user named, or all that are there, on this host and on others."""
+"""The shelf of a workspace: the books a user named, or all there are, on this host and others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kiwiresearch.zim.sources import Source
 def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:
     """The books a user named, else all on the shelf, else the sample book.
 
-    `trusting` takes a file as a book without opening it, for a check that is about to do so.
+    `trusting` accepts a file as a book without opening it, for a check that is about to do so.
     """
     books = workspace.shelf_file.books()
     if workspace.settings.store.strip():
@@ -31,7 +31,7 @@ def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool
 
 def _shared_shelf(workspace: Workspace, own: Sequence[ListedBook], wanted: Sequence[str], *, trusting: bool) -> Shelf:
     """The same over all hosts of the store that the settings name."""
-    from kiwiresearch.workspace import hosts  # other hosts are seldom there, and their code is slow to load
+    from kiwiresearch.workspace import hosts  # rarely needed, and slow to import
 
     if not wanted:
         hidden = set(hidden_books(own, workspace.settings.policy))

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 def utc_now() -> str:
-    """When something was done: it is written into jobs, notes and the audit, and into no run."""
+    """The current time for jobs, notes and the audit; never written into runs, which must be reproducible."""
     return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251
 
 
 def utc_moment(since: str) -> str:
-    """It in UTC; BadUsage where it is no date. Nothing stays nothing."""
-    words = since.strip()
-    if not words:
+    """A date or time that a user gave, in UTC; BadUsage if it is not one, empty if it is empty."""
+    text = since.strip()
+    if not text:
         return ""
     try:
-        # Within an address a '+' that nobody wrote as '%2B' has become a space.
-        found = datetime.fromisoformat(words.replace(" ", "+") if "T" in words else words)
-        told = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        # In a URL an unescaped '+' of a time zone arrives as a space.
+        found = datetime.fromisoformat(text.replace(" ", "+") if "T" in text else text)
+        moment = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError) as problem:
         raise BadUsage(
             f"{since!r} is no date.", remedy="Write it like '2026-11-16' or '2026-11-16T08:00'."
         ) from problem
-    return told.isoformat(timespec="seconds")
+    return moment.isoformat(timespec="seconds")
 
 
 OWNER = "owner"
@@ -43,14 +43,14 @@ MAX_LABEL_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes something, and from where; nobody's name is that of who sits at the machine itself."""
+    """Who changes something, and from where; the user is empty for the command line."""
 
     user: str = ""
     host: str = "command line"
 
 
 class UserRegister:
-    """Users and tokens of a store; `now` gives the time as text."""
+    """Users and tokens of a store; `now` returns the time as text."""
 
     def __init__(self, store: Store, now: Callable[[], str], by: Actor) -> None:
         self._store = store
@@ -81,20 +81,20 @@ class UserRegister:
         return user
 
     def set_role(self, name: str, role: str) -> UserRow:
-        """Give a user another role; the last owner stays one, else nobody could give it back."""
+        """Give a user another role; the last owner must stay one, or nobody could undo it."""
         user = self._people.set_role(name, role)
         self._note("role", name, role=role)
         return user
 
     def set_limits(self, name: str, changes: Mapping[str, int | None]) -> UserRow:
-        """Change limits of a user; None takes one back to that of the role."""
+        """Change limits of a user; None resets one to that of the role."""
         limits = self._limits(name, changes)
         user = self._people.set_limits(name, limits)
         self._note("limits", name, **limits)
         return user
 
     def change(self, name: str, role: str | None, limits: Mapping[str, int | None] | None) -> None:
-        """Change role and limits, as far as they are given: where one of them cannot be, neither is changed."""
+        """Change role and limits as far as they are given; if one of them is invalid, nothing is changed."""
         self._limits(name, limits or {})
         if role is not None and role != self.get(name).role:
             self.set_role(name, role)
@@ -102,13 +102,13 @@ class UserRegister:
             self.set_limits(name, limits)
 
     def new_token(self, name: str, label: str = "") -> NewToken:
-        """A new token, whose text is told this once."""
+        """Create a token; its text is shown only this once."""
         token = self._people.new_token(self.get(name).name, label=checked_label(label), made_at=self._now())
         self._note("token", name, token=token.id)
         return token
 
     def revoke(self, name: str, token_id: str) -> None:
-        """Take a token back: whoever is in with it is out at once."""
+        """Revoke a token, with immediate effect."""
         if token_id not in {token.id for token in self._people.tokens(name)}:
             raise BadUsage(
                 f"{name[:100]!r} has no token {token_id[:40]!r}.", remedy="'kiwiresearch users list' names the tokens."
@@ -117,17 +117,17 @@ class UserRegister:
         self._note("revoked", name, token=token_id)
 
     def remove(self, name: str) -> None:
-        """Forget a user, who is out at once; runs and notes stay."""
+        """Remove a user, with immediate effect; runs and notes stay."""
         self._people.remove(name)
         self._note("removed", name)
 
     def _limits(self, name: str, changes: Mapping[str, int | None]) -> dict[str, int]:
-        kept = {key: value for key, value in self.get(name).limits.items() if key not in changes}
-        return checked_limits(kept | {key: value for key, value in changes.items() if value is not None})
+        changed = {**self.get(name).limits, **changes}
+        return checked_limits({key: value for key, value in changed.items() if value is not None})
 
     def _note(self, what: str, name: str, **details: Any) -> None:
-        told = {"what": what, **details}
-        self._store.audit.add(self._now(), self._by.user, self._by.host, "user", name, "done", told)
+        details = {"what": what, **details}
+        self._store.audit.add(self._now(), self._by.user, self._by.host, "user", name, "done", details)
 
 
 def checked_label(label: str) -> str:

@@ -33,7 +33,7 @@ SAMPLE_NOTICE = "Your shelf is empty, so this is the sample book. Add your own w
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """What every command works with."""
+    """The settings, folders, shelf and book opener of a user, which every command works with."""
 
     folders: Folders
     settings: Settings
@@ -41,7 +41,7 @@ class Workspace:
     opener: Opener
 
     def sample(self) -> ListedBook:
-        """The sample book, built if need be."""
+        """The sample book, built on first use."""
         from kiwiresearch.zim.build import sample_file
 
         source = Source(str(sample_file(self.folders.cache)))
@@ -50,7 +50,7 @@ class Workspace:
         return listed_book(archive.book, source)
 
     def check(self, book: ListedBook) -> tuple[str, str]:
-        """Compare a book with its checksum: its state and the reason; a file that is not there is one of them."""
+        """Compare a book with its checksum: its state and the reason; a missing file is "unopenable"."""
         if book.source.is_served or book.source.is_on_peer:
             return "served", ""
         try:
@@ -60,7 +60,7 @@ class Workspace:
         return verdict.state, verdict.reason
 
     def on_shelf(self, wanted: Sequence[str]) -> list[ListedBook]:
-        """The books on the shelf that a user named."""
+        """The books on the shelf with these names."""
         books = self.shelf_file.books()
         found = []
         for name in wanted:
@@ -71,7 +71,7 @@ class Workspace:
         return list(dict.fromkeys(found))
 
     def look_up_each(self, text: str, problems: list[KiwiError]) -> list[tuple[Book, Source]]:
-        """What a user's words stand for; a file among several that cannot be used is put to the problems."""
+        """The books that a path or address refers to; unusable files are added to `problems`."""
         if is_address(text):
             return self.opener.look_up(text)
         found = []
@@ -86,17 +86,19 @@ class Workspace:
 def open_workspace(
     environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None
 ) -> Workspace:
-    """Put the desk together; `say` hears what a user should know on the way."""
+    """Open the workspace of a user; notices for the user are passed to `say`."""
+    from kiwiresearch.zim.libzim import set_cluster_cache
+
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
-    witness = OpenFileNotes(where.state / "open")
-    for accident in witness.crash_reports():
+    open_files = OpenFileNotes(where.state / "open")
+    for report in open_files.crash_reports():
         if say:
-            say(str(accident))
-    _size_cache(settings)
+            say(str(report))
+    set_cluster_cache(settings.cluster_cache_mb * 2**20)
     opener = Opener(
         Verdicts(where.cache / "checks"),
-        witness,
+        open_files,
         allow_damaged=settings.allow_damaged,
         timeout_s=settings.serve_timeout_s,
         say=say,
@@ -105,15 +107,9 @@ def open_workspace(
     return Workspace(where, settings, ShelfFile(where.shelf_file), opener)
 
 
-def _size_cache(settings: Settings) -> None:
-    from kiwiresearch.zim.libzim import set_cluster_cache
-
-    set_cluster_cache(settings.cluster_cache_mb * 2**20)
-
-
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page, and the book it was found in."""
+    """A page and its book."""
 
     book: Book
     page: PageDoc
@@ -121,17 +117,17 @@ class FoundPage:
 
 
 def find_page(shelf: Shelf, words: str) -> FoundPage:
-    """The page of this title or path, in the first book of the shelf that has it."""
+    """The page with this title or path, from the first book of the shelf that has it."""
     missing = f"There is no page {words!r} in {shelf_label(shelf)}."
     archive, path = locate_page(shelf.archives(), words, missing, "Try another title.")
     return FoundPage(archive.book, open_page(archive, path), archive)
 
 
 def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: str) -> tuple[Archive, str]:
-    """The first book that has a page of this title or path, and its path.
+    """The first book that has a page with this title or path, and the path.
 
-    Raises PageHidden where a policy hides the page, else PageNotFound with what is `missing`: its remedy names
-    similar titles, where there are any.
+    Raises PageHidden if a policy hides the page, else PageNotFound with the message `missing`;
+    its remedy names similar titles, if there are any.
     """
     for archive in archives:
         if path := find_path(archive, words):
@@ -140,13 +136,13 @@ def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: s
 
 
 def shelf_label(shelf: Shelf) -> str:
-    """The book of a shelf, or how many there are."""
+    """The title of the only book of a shelf, or how many books there are, for messages."""
     count = len(shelf.books)
     return repr(shelf.books[0].title) if count == 1 else f"your {count} books"
 
 
 def similar_titles(archives: Sequence[Archive], words: str) -> str:
-    """Titles a person may have meant, as a sentence; empty where there are none."""
+    """A sentence with titles that may have been meant; empty if there are none."""
     near = dict.fromkeys(title for archive in archives for title in near_titles(archive, words))
     titles = tuple(near)[:3]
     text = f"Near it are: {', '.join(map(repr, titles))}."
@@ -155,21 +151,22 @@ def similar_titles(archives: Sequence[Archive], words: str) -> str:
 
 FILE = "store.sqlite"
 MAX_OPEN = 8
-"""How many stores a process keeps open, those that were asked for last."""
+"""How many stores a process keeps open, the most recently used ones."""
 
 _OPEN: dict[tuple[int, str], Store] = {}
 _OPENING = threading.Lock()
 
 
-def store_of(desk: Workspace) -> Store:
-    """The store of a desk, opened once in a process; it connects again by itself when it was away."""
+def store_of(workspace: Workspace) -> Store:
+    """The store of a workspace, opened once per process; it reconnects by itself."""
     from kiwiresearch.store.store import open_store
 
-    named = desk.settings.store.strip()
-    url = named or f"sqlite:///{_file(desk)}"
+    named = workspace.settings.store.strip()
+    url = named or f"sqlite:///{_file(workspace)}"
     with _OPENING:
-        key = (os.getpid(), url)
-        store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=_clock)
+        key = (os.getpid(), url)  # connections must not be shared with a forked child
+        # Leases expire by this clock; nothing of it is in a result.
+        store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=time.time)  # noqa: TID251
         _OPEN[key] = store
         for old in list(_OPEN)[:-MAX_OPEN]:
             _OPEN.pop(old).close()
@@ -178,14 +175,14 @@ def store_of(desk: Workspace) -> Store:
 
 @atexit.register
 def close_stores() -> None:
-    """Let go of all connections of this process; a store that is used again opens new ones."""
+    """Close all connections of this process; a store that is used again opens new ones."""
     with _OPENING:
         while _OPEN:
             _OPEN.popitem()[1].close()
 
 
-def _file(desk: Workspace) -> str:
-    folder = desk.folders.state
+def _file(workspace: Workspace) -> str:
+    folder = workspace.folders.state
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -194,7 +191,3 @@ def _file(desk: Workspace) -> str:
             remedy="Check its permissions, or set KIWIRESEARCH_HOME to another folder.",
         ) from problem
     return str(folder.absolute() / FILE)
-
-
-def _clock() -> float:
-    return time.time()  # noqa: TID251 (leases lapse by it; nothing of it is in a result)

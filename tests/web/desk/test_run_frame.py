@@ -42,7 +42,7 @@ def test_a_file_is_read_once_until_it_changes(copies: Path) -> None:
     """Two requests share what was read; a file that was put in its place is read anew, and the oldest forgotten."""
     frames = RunViews(copies)
     assert frames.get("whole").brief is RunViews(copies).get("whole").brief
-    kept, asked = RecentFiles(most=1), []
+    kept, asked = RecentFiles(max_size=1), []
     first, second = copies / "first.txt", copies / "second.txt"
     first.write_text("one")
     second.write_text("two")
