@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.ask.given import BOOK, BRIDGE, CURIE, LURE, a_found, a_passage, told
+from tests.claims.claimed import unsupported
 from tests.llm.servers import Talk, event, serving, whole
 
 from kiwiresearch.ask.answer import GENERAL, AnswerConflict, AnswerSentence
 from kiwiresearch.ask.notices import CUT_OFF, REPEATED, UNSUPPORTED, WITHHELD
 from kiwiresearch.ask.settings import MODES, AskSettings, Mode
-from kiwiresearch.claims.firewall import unsupported
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.llm.model import Reply

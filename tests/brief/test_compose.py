@@ -20,7 +20,7 @@ from kiwiresearch.brief.composition import with_needed_claims
 from kiwiresearch.brief.outline import SUMMARY_WORDS
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page
-from kiwiresearch.claims.statements import LONGEST_STATEMENT
+from kiwiresearch.claims.statements import MAX_STATEMENT_CHARS
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import canonical_json
@@ -110,7 +110,7 @@ def test_endless_sentences_are_not_told() -> None:
     """What does not end is no running text: it is left out of the summary and of the parts."""
     lacks = ", ".join(f"a lack of {one} and of {two}" for one, two in zip(GOODS[::2], GOODS[1::2], strict=True))
     long = f"The Great Frost led to {lacks} in all towns of the whole northern coast and on all the islands."
-    assert len(long) > LONGEST_STATEMENT
+    assert len(long) > MAX_STATEMENT_CHARS
     short = "The Great Frost led to a revolt of the drivers."
     pages = {"Great Frost": "\n".join(("The Great Frost was a winter.", "== Effects ==", long, short))}
     found = gathered(pages, topic="Great Frost").brief()

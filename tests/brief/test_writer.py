@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brief.briefs import Making, a_claim, bronze_age, nothing
+from tests.claims.claimed import unsupported
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement, StatementGroup
 from kiwiresearch.brief.draft import StatementKeys
 from kiwiresearch.brief.writer import RewrittenBrief, rewrite
-from kiwiresearch.claims.firewall import unsupported
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from tests.page.pages import a_page
 
+from kiwiresearch.claims.by_model import ClaimReader, Extraction
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims.firewall import unsupported_facts
+from kiwiresearch.llm.model import Model
 from kiwiresearch.page.doc import PageDoc
 
 CITY = "<p>Norbury is a city in the north of Avonia.</p>"
@@ -39,3 +44,15 @@ def the_claim(sentence: str, *, title: str = "Norbury", lead: str = CITY) -> Cla
 def texts(html: str, *, title: str = "Norbury", lead: str = CITY) -> list[str]:
     """The words of the claims of the section."""
     return [claim.text for claim in claims_below(html, title=title, lead=lead)]
+
+
+def extract(
+    page: PageDoc, model: Model, *, temperature: float = 0.1, log: Callable[[str], None] | None = None
+) -> Extraction:
+    """The claims that a model finds on one page."""
+    return ClaimReader(model, temperature=temperature, log=log).extract(page)
+
+
+def unsupported(text: str, sources: Sequence[str], language: str = "eng") -> tuple[str, ...]:
+    """The words of the facts of a text that none of its sources has."""
+    return tuple(dict.fromkeys(fact.words for fact in unsupported_facts(text, sources, language)))

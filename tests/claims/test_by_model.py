@@ -9,9 +9,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.claims.claimed import extract
 from tests.page.pages import a_page
 
-from kiwiresearch.claims.by_model import ClaimReader, Extraction, extract, merged_claims
+from kiwiresearch.claims.by_model import ClaimReader, Extraction, merged_claims
 from kiwiresearch.claims.claim import CLAIM_TYPES
 from kiwiresearch.claims.proposals import DroppedClaim, chunks_of
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.claims.claimed import BUILDER, CITY, claims_below, texts, the_claim
+from tests.claims.claimed import BUILDER, CITY, claims_below, extract, texts, the_claim
 from tests.page.pages import BOOK, a_page
 
-from kiwiresearch.claims.by_model import extract
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.errors import QuoteNotFound

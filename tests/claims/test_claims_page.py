@@ -103,7 +103,7 @@ def test_what_a_claim_may_lean_on_is_on_the_page() -> None:
 
 def test_as_many_rows_of_tables_are_taken_as_the_page_says() -> None:
     """The limit on claims from tables is the one of the code."""
-    assert f"at most {by_rule.MAX_FROM_TABLES} such claims" in part("Types")
+    assert f"at most {by_rule.MAX_TABLE_CLAIMS} such claims" in part("Types")
 
 
 def test_the_words_that_hedge_do() -> None:
@@ -145,7 +145,7 @@ def terms() -> dict[str, float]:
 def test_the_terms_of_confidence_have_their_values() -> None:
     """Each term stands on the page with what it counts (R65)."""
     table = {row[0].strip("`"): row[1] for row in rows("Confidence")}
-    by_model = {"in a model's words": f"{proposals.IN_OTHER_WORDS:+g}", "the model's own estimate": "-0.5 to +0.5"}
+    by_model = {"in a model's words": f"{proposals.OWN_WORDING_PENALTY:+g}", "the model's own estimate": "-0.5 to +0.5"}
     assert table == {signal: f"{points:+g}" for signal, points in terms().items()} | by_model
     assert f"clear from {sentence.CLEAR_POINTS:g} points on" in part("Confidence")
     assert f"long above {sentence.LONG_CHARS} characters" in part("Confidence")

@@ -7,8 +7,9 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.claims.claimed import unsupported
 
-from kiwiresearch.claims.firewall import facts_in, unsupported, unsupported_facts
+from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.claims.language import fact_language
 from kiwiresearch.claims.mentions import numbers_in
 
@@ -92,14 +93,6 @@ def test_scripts_without_capitals_are_taken_word_by_word() -> None:
     assert unsupported("دمشق عاصمة مصر", ["القاهرة عاصمة مصر."], "ara") == ("دمشق",)
 
 
-def test_the_facts_of_a_sentence_are_told() -> None:
-    """Numbers by value, dates as ranges, names as phrases."""
-    facts = facts_in("In 1944 Ramesses II saw twelve thousand men and the 3rd wall of Łódź.")
-    assert facts.numbers == ("1944", "12000", "3 (ordinal)")
-    assert [when.words() for when in facts.dates] == ["1944"]
-    assert facts.names == ("Ramesses II", "Łódź")
-
-
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -177,7 +170,6 @@ def test_any_text_can_be_checked(text: str, sources: list[str], language: str) -
     """No text raises, and every word that is named stands in it, without the stops of initials."""
     for words in unsupported(text, sources, language):
         assert words.replace(".", "") in text.replace(".", "")
-    facts_in(text, language)
 
 
 @given(st.text(max_size=200), st.text(max_size=50))

@@ -8,7 +8,7 @@ from tests.claims.claimed import CITY, PAINTER, below
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_from_record, claim_record
 from kiwiresearch.claims.page_claims import claims_of_page
-from kiwiresearch.claims.statements import LONGEST_LIST, SentenceFilter, all_sentences, no_sentences
+from kiwiresearch.claims.statements import MAX_LIST_CHARS, SentenceFilter, all_sentences, no_sentences
 
 PARK = "Children play in the park near the river."
 MARKET = "The market of Norbury sells fish and bread."
@@ -206,7 +206,7 @@ def test_a_long_list_has_as_many_items_as_a_reader_takes_in() -> None:
     items = "".join(f"<li>Sort {letter} of a long and curious name of cloth</li>" for letter in "ABCDEFGHIJKLMNOPQRST")
     (claim,) = statements(f"<p>The goods of the market are:</p><ul>{items}</ul>")
     quote = claim.quotes[0]
-    assert LONGEST_LIST - 60 < quote.end - quote.start <= LONGEST_LIST
+    assert MAX_LIST_CHARS - 60 < quote.end - quote.start <= MAX_LIST_CHARS
     assert claim.text.count(";") == quote.text.count("Sort")
     assert claim.text.endswith("; …")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from tests.brief.briefs import Making, nothing, some_sources
+from tests.claims.claimed import unsupported
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView
 from kiwiresearch.brief.draft import StatementKeys
 from kiwiresearch.brief.writer import rewrite
 from kiwiresearch.claims.by_model import ClaimReader, merged_claims
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.firewall import unsupported
 from kiwiresearch.evidence import is_on_page
 from kiwiresearch.llm.chat import ChatModel, Patience
 from kiwiresearch.page.read import open_page

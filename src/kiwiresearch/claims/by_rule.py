@@ -1,10 +1,11 @@
-"""Claims by rule: what the sentences, tables and boxes of a page say."""
+"""Rule-based extraction of claims from a page's sentences, tables and infoboxes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, DependsOn, Measure, NameSource
@@ -42,109 +43,101 @@ from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.when import dates_in
 
-MAX_FROM_TABLES = 60
-"""A page of statistics does not fill a brief."""
-LONGEST_CELL = 100
-LONGEST_LABEL = 60
+MAX_TABLE_CLAIMS = 60
+"""Keeps one page of statistics from filling the brief."""
+MAX_CELL_CHARS = 100
+MAX_LABEL_CHARS = 60
+MAX_SCOPE_CHARS = 60
 HAS_DIGIT = re.compile(r"\d")
-NO_LABEL = re.compile(r"^[\W\d_]*$")
+NOT_A_LABEL = re.compile(r"^[\W\d_]*$")
+LIST_MARKERS = "-–—•· "
 
 
-def claims_of_boxes(page: PageDoc, book_name: str) -> list[Claim]:
-    """What the boxes of a page say in numbers and dates."""
-    found = []
+def infobox_claims(page: PageDoc, book_name: str) -> list[Claim]:
+    """Claims from infobox rows whose value has a number or date."""
+    claims = []
     name = TITLE_BRACKET.sub("", page.title) or page.title
     for box in page.infoboxes:
-        for row, heading in _under_headings(box):
-            key = " ".join(row.key.split()).strip(DASHES)
+        for row, heading in _rows_with_headings(box):
+            key = " ".join(row.key.split()).strip(LIST_MARKERS)
             value = " ".join(row.value.split())
-            if not key or NO_LABEL.match(key) or len(key) > LONGEST_LABEL or not HAS_DIGIT.search(value):
+            if not _is_label(key) or not HAS_DIGIT.search(value) or len(value) > MAX_CELL_CHARS:
                 continue
-            if len(value) > LONGEST_CELL:
-                continue
-            quotes: tuple[Quote, ...] = (_with_label(page, row.key, row.start, row.end),)
+            quotes: tuple[Quote, ...] = (_quote_with_label(page, row.key, row.start, row.end),)
             label = key
-            at = page.text.rfind(heading, box.start, row.start) if heading else -1
-            if at >= 0:
+            heading_start = page.text.rfind(heading, box.start, row.start) if heading else -1
+            if heading_start >= 0:
                 label = f"{' '.join(heading.split())}, {key}"
-                quotes = (*quotes, quote_at(page, at, at + len(heading)))
-            claim = _claim(page, name, label, value, quotes, book_name, FACTS_BOX, "")
+                quotes = (*quotes, quote_at(page, heading_start, heading_start + len(heading)))
+            claim = _row_claim(page, name, label, value, quotes, book_name, FACTS_BOX, "")
             if claim is not None:
-                found.append(claim)
-    return found
+                claims.append(claim)
+    return claims
 
 
-def _under_headings(box: Infobox) -> Iterator[tuple[InfoboxRow, str]]:
-    """The rows of a box with the heading each stands under.
+def _rows_with_headings(box: Infobox) -> Iterator[tuple[InfoboxRow, str]]:
+    """Each row of an infobox, with the heading it appears under.
 
-    A row with a dash belongs to the last one without: 'Population', '- Total', 'GDP | 2006 estimate', '- Total'.
+    A row that starts with a dash belongs to the last row that does not: 'Population', '- Total', 'GDP', '- Total'.
     """
     group = heading = ""
-    with_dashes = False
+    group_has_dashes = False
     for row in box.rows:
-        dashed = row.key.strip()[:1] in DASHES
+        is_dashed = row.key.strip()[:1] in LIST_MARKERS
         if row.group != group:
             group = heading = row.group
-            with_dashes = False
-        with_dashes |= dashed
-        if with_dashes and not dashed:
+            group_has_dashes = False
+        group_has_dashes |= is_dashed
+        if group_has_dashes and not is_dashed:
             heading = row.key
         yield row, "" if heading == row.key else heading
 
 
-DASHES = "-–—•· "
-
-
-def _with_label(page: PageDoc, key: str, start: int, end: int) -> Quote:
-    """The value, and the label right before it where it stands there."""
+def _quote_with_label(page: PageDoc, key: str, start: int, end: int) -> Quote:
+    """A quote of the value, including the label if that directly precedes it."""
     at = page.text.rfind(key, max(start - len(key) - 4, 0), start) if key else -1
     return quote_at(page, at if at >= 0 and not page.text[at + len(key) : start].strip(" :\t\n") else start, end)
 
 
-def claims_of_tables(page: PageDoc, book_name: str) -> list[Claim]:
-    """What the tables of a page say in numbers, as long as rows and columns have names."""
-    found: list[Claim] = []
-    for table in page.tables:
-        for claim in _of_table(page, table, book_name):
-            found.append(claim)
-            if len(found) == MAX_FROM_TABLES:
-                return found
-    return found
+def table_claims(page: PageDoc, book_name: str) -> list[Claim]:
+    """Claims from the numbers in tables whose rows and columns are labelled."""
+    claims = (claim for table in page.tables for claim in _claims_of_table(page, table, book_name))
+    return list(islice(claims, MAX_TABLE_CLAIMS))
 
 
-def _of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Claim]:
+def _claims_of_table(page: PageDoc, table: Table, book_name: str) -> Iterator[Claim]:
     if len(table.rows) < 2:
         return
     head, *rows = table.rows
-    headings = [_words(page, cell) for cell in head]
+    headings = [_cell_text(page, cell) for cell in head]
     if len(head) < 2 or not all(cell.is_header for cell in head) or not all(map(_is_label, headings[1:])):
         return
     section, path = page.sections[table.section], page.headings(table.section)
     for row in rows:
         if len(row) != len(head):
             continue
-        label = _words(page, row[0])
+        label = _cell_text(page, row[0])
         if not _is_label(label):
             continue
         for cell, heading_cell, heading in zip(row[1:], head[1:], headings[1:], strict=True):
-            value = _words(page, cell)
-            if not HAS_DIGIT.search(value) or len(value) > LONGEST_CELL:
+            value = _cell_text(page, cell)
+            if not HAS_DIGIT.search(value) or len(value) > MAX_CELL_CHARS:
                 continue
             quotes = tuple(quote_at(page, one.start, one.end) for one in (cell, row[0], heading_cell))
-            claim = _claim(page, label, heading, value, quotes, book_name, section.heading, section.anchor, path)
+            claim = _row_claim(page, label, heading, value, quotes, book_name, section.heading, section.anchor, path)
             if claim is not None:
                 yield claim
 
 
-def _words(page: PageDoc, cell: Cell) -> str:
+def _cell_text(page: PageDoc, cell: Cell) -> str:
     return " ".join(page.text[cell.start : cell.end].split())
 
 
 def _is_label(text: str) -> bool:
-    return bool(text) and len(text) <= LONGEST_LABEL and not NO_LABEL.match(text)
+    return bool(text) and len(text) <= MAX_LABEL_CHARS and not NOT_A_LABEL.match(text)
 
 
-def _claim(
+def _row_claim(
     page: PageDoc,
     subject: str,
     label: str,
@@ -155,16 +148,12 @@ def _claim(
     anchor: str,
     headings: tuple[str, ...] = (),
 ) -> Claim | None:
-    """The words 'subject — label: value', numeric or dated; None if the value is neither."""
-    before = f"{subject} — {label}: "
-    text = before + value
-    dates = dates_in(text, page.language)
-    dates = [one for one in dates if one.start >= len(before)]
-    quantities = [
-        one
-        for one in quantities_in(text, page.language, not_in=[(one.start, one.end) for one in dates])
-        if one.start >= len(before)
-    ]
+    """A claim worded 'subject — label: value'; None if the value has neither a number nor a date."""
+    prefix = f"{subject} — {label}: "
+    text = prefix + value
+    dates = [one for one in dates_in(text, page.language) if one.start >= len(prefix)]
+    spans = [(one.start, one.end) for one in dates]
+    quantities = [one for one in quantities_in(text, page.language, not_in=spans) if one.start >= len(prefix)]
     if not dates and not quantities:
         return None
     kind: ClaimType = "numeric" if quantities else "timeline"
@@ -189,36 +178,29 @@ def _claim(
     )
 
 
-LONGEST_SCOPE = 60
-
-
-class WordedSentence(NamedTuple):
-    """A sentence in words that stand alone."""
+class StandaloneSentence(NamedTuple):
+    """A sentence reworded so that it can be read on its own."""
 
     text: str
     subject: NamedSubject
-    first: int
-    """Where in the sentence the words begin that were kept."""
+    kept_from: int
+    """The offset in the sentence of the first word kept."""
 
 
 def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_sentences) -> tuple[Claim, ...]:
-    """All claims that the rules find on a page, in its order, and statements of those sentences that are wanted."""
-    found: list[Claim] = []
+    """All rule-based claims of a page in page order, including statements for the sentences that are `wanted`."""
+    claims: list[Claim] = []
     if not page.signals.disambiguation.holds:
-        known = has_claim_tables(page.language)
-        found += _Reader(page, book_name, wanted).claims() if known else _first_sentence(page, book_name)
-    found += claims_of_tables(page, book_name)
-    found += claims_of_boxes(page, book_name)
-    return without_repeats(found)
-
-
-def without_repeats(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Each claim once, by its id: a table may say the same twice."""
+        has_rules = has_claim_tables(page.language)
+        claims += _SentenceClaims(page, book_name, wanted).claims() if has_rules else _first_sentence(page, book_name)
+    claims += table_claims(page, book_name)
+    claims += infobox_claims(page, book_name)
+    # A table may say the same twice: the first one is kept.
     return tuple({claim.id: claim for claim in reversed(claims)}.values())[::-1]
 
 
 def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
-    """Of a language without tables: what a page begins with, which in every encyclopaedia says what it is about."""
+    """Without rules for a language: the first sentence, which in any encyclopaedia says what the page is about."""
     sentence = next((one for one in sentences_of(page) if one.section == 0 and one.kind == "paragraph"), None)
     if sentence is None or not is_whole(sentence):
         return
@@ -241,35 +223,36 @@ def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
     )
 
 
-class _Reader:
-    """Reads the sentences of one page."""
+class _SentenceClaims:
+    """Makes the claims of a page's sentences."""
 
     def __init__(self, page: PageDoc, book_name: str, wanted: SentenceFilter) -> None:
         self._page = page
-        self._read = ClaimPage(page, book_name)
-        self._sentences = self._read.sentences
-        self._subjects = self._read.subjects
-        self._grammar = self._read.grammar
-        self._statements = Statements(self._read, wanted)
+        self._claim_page = ClaimPage(page, book_name)
+        self._sentences = self._claim_page.sentences
+        self._subjects = self._claim_page.subjects
+        self._grammar = self._claim_page.grammar
+        self._statements = Statements(self._claim_page, wanted)
 
     def claims(self) -> Iterator[Claim]:
         first = self._subjects.first
-        whole = self._sentences[first] if self._sentences else None
-        if whole is not None:
-            self._sentences[first] = shortened_definition(whole, self._subjects.opening(first).verb)
+        full_first = self._sentences[first] if self._sentences else None
+        if full_first is not None:
+            self._sentences[first] = shortened_definition(full_first, self._subjects.opening(first).verb)
         for number, sentence in enumerate(self._sentences):
-            typed = self._typed(number, sentence, is_first=number == first)
+            typed = self._typed_claim(number, sentence, is_first=number == first)
             if typed is not None:
                 yield typed
             if sentence.text.endswith(":"):
-                yield from self._statements.of_list(number)
-            elif typed is None or typed.put_in or (number == first and sentence != whole):
-                statement = self._statements.of(number, whole if whole and number == first else sentence)
+                yield from self._statements.from_list(number)
+            elif typed is None or typed.put_in or (number == first and sentence != full_first):
+                full = full_first if full_first and number == first else sentence
+                statement = self._statements.from_sentence(number, full)
                 if statement is not None:
                     yield statement
 
-    def _typed(self, number: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
-        """The claim that a sentence makes by itself, if it is of a type."""
+    def _typed_claim(self, number: int, sentence: PageSentence, *, is_first: bool) -> Claim | None:
+        """The claim a sentence makes on its own, or None if no claim type fits."""
         if not is_whole(sentence):
             return None
         words = SentenceWords.of(sentence.text)
@@ -277,76 +260,80 @@ class _Reader:
         has_number = is_counting(sentence.text, words, self._grammar)
         if sentence.section and not has_number and not may_have_type(sentence.text, words, cues):
             return None
-        if points_outside(sentence.text, words, self._grammar) or self._read.has_unnamed_person(sentence.text, words):
+        if points_outside(sentence.text, words, self._grammar):
             return None
-        worded = self._worded(number)
-        if worded is None:
+        if self._claim_page.has_unnamed_person(sentence.text, words):
             return None
-        if worded.first:  # what tied it to others is gone, and what that said with it
-            cues = cue_points(SentenceWords.of(worded.text), self._page.language)
-        figures = figures_of(worded.text, words, self._page.language, self._grammar) if has_number else NO_FIGURES
-        return self._claim(number, worded, cues, figures, first=is_first)
+        standalone = self._standalone(number)
+        if standalone is None:
+            return None
+        if standalone.kept_from:  # connecting words were cut, so cues found in them no longer count
+            cues = cue_points(SentenceWords.of(standalone.text), self._page.language)
+        figures = figures_of(standalone.text, words, self._page.language, self._grammar) if has_number else NO_FIGURES
+        return self._sentence_claim(number, standalone, cues, figures, is_first=is_first)
 
-    def _worded(self, number: int) -> WordedSentence | None:
-        """A sentence without ties to others, with its subject by name."""
+    def _standalone(self, number: int) -> StandaloneSentence | None:
+        """The sentence without connecting words, its subject replaced by a name."""
         sentence, opening = self._sentences[number], self._subjects.opening(number)
         named = self._subjects.of(number)
         if named is None or (opening.verb < 0 and sentence.kind == "item"):
             return None
         text = tidy_sentence(named.put_into(sentence.text, self._subjects.theme)[opening.start :])
-        return WordedSentence(text[:1].upper() + text[1:], named, opening.start)
+        return StandaloneSentence(text[:1].upper() + text[1:], named, opening.start)
 
-    def _claim(
-        self, number: int, worded: WordedSentence, cues: TypePoints, figures: Figures, *, first: bool
+    def _sentence_claim(
+        self, number: int, standalone: StandaloneSentence, cues: TypePoints, figures: Figures, *, is_first: bool
     ) -> Claim | None:
         page, sentence = self._page, self._sentences[number]
-        text, named = worded.text, worded.subject
-        same = text == sentence.text
-        opening = self._subjects.opening(number) if same else opening_of(text, self._grammar)
-        of_theme = named.name == self._subjects.theme.name
-        looks = SentenceFeatures(
-            text, cues, opening.verb, figures.quantities, figures.dates, of_theme, first, sentence.section == 0
+        text, named = standalone.text, standalone.subject
+        is_unchanged = text == sentence.text
+        opening = self._subjects.opening(number) if is_unchanged else opening_of(text, self._grammar)
+        is_about_page = named.name == self._subjects.theme.name
+        features = SentenceFeatures(
+            text, cues, opening.verb, figures.quantities, figures.dates, is_about_page, is_first, sentence.section == 0
         )
-        typed = type_of(looks)
+        typed = type_of(features)
         if typed is None:
             return None
         hedges = hedges_in(text, page.language)
-        signals = claim_signals(page, sentence, self._read.margin)
-        put_in: NameSource = "" if named.end <= named.start else "before" if named.found else "title"
+        signals = claim_signals(page, sentence, self._claim_page.margin)
+        name_source: NameSource = "" if named.end <= named.start else "before" if named.found else "title"
         score = claim_score(
             signals,
             hedges,
             points=typed.points,
-            put_in=put_in,
+            put_in=name_source,
             length=len(text),
-            about_the_page=of_theme,
+            about_the_page=is_about_page,
             has_name=has_name(text),
         )
-        made = self._read.claim(
+        claim = self._claim_page.claim(
             sentence,
             text,
             typed.type,
             named.name,
-            _quotes(page, sentence, worded),
+            _quotes(page, sentence, standalone),
             figures,
             hedges=hedges,
             signals=signals,
             score=score,
         )
         scope = _scope(text, named, opening.subject)
-        is_tied = self._grammar.adds.match(text) or (not put_in and self._grammar.pronoun_second.match(text))
-        depends_on: DependsOn = "previous" if is_tied else ""
-        return replace(made, also=typed.also, scope=scope, put_in=put_in, depends_on=depends_on)
+        needs_previous = self._grammar.adds.match(text) or (
+            not name_source and self._grammar.pronoun_second.match(text)
+        )
+        depends_on: DependsOn = "previous" if needs_previous else ""
+        return replace(claim, also=typed.also, scope=scope, put_in=name_source, depends_on=depends_on)
 
 
-def _quotes(page: PageDoc, sentence: PageSentence, worded: WordedSentence) -> tuple[Quote, ...]:
-    """The sentence, and the place that the name was taken from which stands for its pronoun."""
-    own = quote_at(page, sentence.start + worded.first, sentence.end)
-    found = worded.subject.found
+def _quotes(page: PageDoc, sentence: PageSentence, standalone: StandaloneSentence) -> tuple[Quote, ...]:
+    """The sentence, and where the name that replaced its pronoun was found."""
+    own = quote_at(page, sentence.start + standalone.kept_from, sentence.end)
+    found = standalone.subject.found
     return (own, quote_at(page, *found)) if found else (own,)
 
 
-def _scope(text: str, named: NamedSubject, subject: int) -> str:
-    """The subject, with the phrase before it that says where or when the claim holds."""
-    before = text[:subject].strip(" ,") if 0 < subject <= LONGEST_SCOPE else ""
+def _scope(text: str, named: NamedSubject, subject_start: int) -> str:
+    """The subject, plus any leading phrase that limits where or when the claim holds."""
+    before = text[:subject_start].strip(" ,") if 0 < subject_start <= MAX_SCOPE_CHARS else ""
     return f"{named.name} ({before[:1].lower()}{before[1:]})" if before else named.name

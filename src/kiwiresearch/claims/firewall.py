@@ -1,4 +1,4 @@
-"""What keeps a model's sentence out: facts, hedges or words that its sources do not have."""
+"""Rejects a model's sentence with facts, hedges or words that its sources do not have."""
 
 from __future__ import annotations
 
@@ -28,49 +28,24 @@ from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import words_in
 
 FactKind = Literal["number", "date", "name"]
-LONGEST_UNIT = {"day": 1, "month": 31, "season": 122, "year": 366, "decade": 3_653, "century": 36_525}
-"""In days; what is longer reaches from one unit to another."""
+MAX_UNIT_DAYS = {"day": 1, "month": 31, "season": 122, "year": 366, "decade": 3_653, "century": 36_525}
+"""A longer range of this precision spans several units."""
 FINE = ("day", "month", "season", "year")
 
 
-@dataclass(frozen=True, slots=True)
-class TextFacts:
-    """What can be checked in a sentence, in one spelling each."""
-
-    numbers: tuple[str, ...]
-    dates: tuple[DateRange, ...]
-    names: tuple[str, ...]
-
-
 class Unsupported(NamedTuple):
-    """A fact that the sources do not have, by the words of the sentence."""
+    """A fact that the sources do not have, in the words of the sentence."""
 
     kind: FactKind
     words: str
 
 
-def facts_in(text: str, language: str = "eng") -> TextFacts:
-    """The numbers, dates and names of a text; the figures of a date are numbers too."""
-    read = FactReading.of(text, language)
-    names = names_in(read.text, language, dates=read.date_spans)
-    return TextFacts(
-        tuple(number.words for number in read.numbers),
-        tuple(found.when for found in read.dates),
-        tuple(" ".join(word.text for word in name) for name in names),
-    )
-
-
-def unsupported(text: str, sources: Sequence[str], language: str = "eng") -> tuple[str, ...]:
-    """The words of numbers, dates and names that stand in the text and in none of its sources."""
-    return tuple(dict.fromkeys(one.words for one in unsupported_facts(text, sources, language)))
-
-
 def unsupported_facts(text: str, sources: Sequence[str], language: str = "eng") -> tuple[Unsupported, ...]:
-    """The same with the kind of each: numbers first, then dates, then names."""
-    said = [_read(source, language) for source in sources]
+    """The numbers, then the dates, then the names that are in the text and in none of its sources."""
+    readings = [_read(source, language) for source in sources]
     mine = _read(text, language)
-    found = [Unsupported("number", words) for words in _numbers(mine, said, language)]
-    found += [Unsupported("date", words) for words in _dates(mine, said)]
+    found = [Unsupported("number", words) for words in _unsupported_numbers(mine, readings, language)]
+    found += [Unsupported("date", words) for words in _unsupported_dates(mine, readings)]
     known = KnownWords.of(sources)
     for name in names_in(mine.text, language, known, mine.date_spans):
         found += [Unsupported("name", word.text) for word in unknown_words(name, known)]
@@ -79,7 +54,7 @@ def unsupported_facts(text: str, sources: Sequence[str], language: str = "eng") 
 
 @dataclass(frozen=True, slots=True)
 class FactReading:
-    """A text without the stops of 'U.S.' and 'B.C.', with its numbers, dates and measures."""
+    """A text with 'U.S.' and 'B.C.' written without stops, and its numbers, dates and quantities."""
 
     text: str
     numbers: tuple[ExactNumber, ...]
@@ -104,16 +79,18 @@ class FactReading:
 
 @lru_cache(maxsize=2_048)
 def _read(text: str, language: str) -> FactReading:
-    """The claims of a brief are sources again and again."""
+    # Cached, since the claims of a brief are the sources of many sentences.
     return FactReading.of(text, language)
 
 
-def _numbers(mine: FactReading, said: Sequence[FactReading], language: str) -> list[str]:
-    """Numbers by value and kind; inside a date '5th' is '5', and '1914–18' has a 1918."""
-    known = {(number.value, number.kind) for one in said for number in one.numbers}
+def _unsupported_numbers(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
+    """Compares numbers by value and kind; in a date '5th' equals '5', and '1914–18' has a 1918."""
+    known = {(number.value, number.kind) for one in sources for number in one.numbers}
     plain = ("count", "ordinal")
-    in_dates = {number.value for one in said for number in one.numbers if number.kind in plain and one.in_date(number)}
-    years = {Fraction(abs(year)) for one in said for found in one.dates for year in _edge_years(found.when)}
+    in_dates = {
+        number.value for one in sources for number in one.numbers if number.kind in plain and one.in_date(number)
+    }
+    years = {Fraction(abs(year)) for one in sources for found in one.dates for year in _edge_years(found.when)}
     missing = [
         number
         for number in mine.numbers
@@ -121,15 +98,14 @@ def _numbers(mine: FactReading, said: Sequence[FactReading], language: str) -> l
         and not (number.kind == "count" and number.value in years)
         and not (number.kind in plain and mine.in_date(number) and number.value in in_dates)
     ]
-    words = [mine.text[number.start : number.end] for number in missing]
     if not missing:
-        words += _units(mine, said, language)
-    return words
+        return _wrong_units(mine, sources, language)
+    return [mine.text[number.start : number.end] for number in missing]
 
 
-def _units(mine: FactReading, said: Sequence[FactReading], language: str) -> list[str]:
-    """Measures of another unit, counts of other things: '12 miles' is not '12 km', '300 ships' are not '300 men'."""
-    theirs = [quantity for one in said for quantity in one.quantities]
+def _wrong_units(mine: FactReading, sources: Sequence[FactReading], language: str) -> list[str]:
+    """Quantities with another unit or of other things: '12 miles' is not '12 km', '300 ships' are not '300 men'."""
+    theirs = [quantity for one in sources for quantity in one.quantities]
     known = {edge for quantity in theirs for edge in _edges(quantity)}
     wrong = [one for one in mine.quantities if one.unit and not known.issuperset(_edges(one))]
     stem = stemmer(language)
@@ -144,19 +120,19 @@ def _edges(quantity: Quantity) -> tuple[tuple[str, str], ...]:
     return (quantity.unit, f"{quantity.low:.9g}"), (quantity.unit, f"{quantity.high:.9g}")
 
 
-def _dates(mine: FactReading, said: Iterable[FactReading]) -> list[str]:
-    known = [found.when for one in said for found in one.dates]
+def _unsupported_dates(mine: FactReading, sources: Iterable[FactReading]) -> list[str]:
+    known = [found.when for one in sources for found in one.dates]
     wrong = [found for found in mine.dates if not _is_known(found, mine.text, known)]
     return [mine.text[found.start : found.end] for found in wrong]
 
 
 def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool:
-    """Whether the sources name the date, a finer one in it, or what it begins and ends with.
+    """Whether the sources have the date, a finer one within it, or its first and last day.
 
-    That its figures stand in the sources is looked at apart.
+    Whether they have its figures is checked as numbers.
     """
     when = found.when
-    alike = [one for one in known if _as_sure(when, one)]
+    alike = [one for one in known if _is_as_certain(when, one)]
     days = {day for one in alike for day in (one.earliest, one.latest)}
     if when.earliest in days and when.latest in days:
         return True
@@ -166,19 +142,19 @@ def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool
         if when.precision in ("month", "season"):
             return when.earliest in days or when.latest in days
     years = {year for one in known for year in _edge_years(one)}
-    if text[found.start : found.end].isdigit():  # a year that the sources write where nothing shows that it is one
+    if text[found.start : found.end].isdigit():  # the sources may write a year without any sign that it is one
         return -when.first_year not in years or when.first_year in years
     alike_years = {year for one in alike for year in _edge_years(one)}
     return when.precision == "year" and {when.first_year, when.last_year} <= alike_years
 
 
 def _is_one_unit(when: DateRange) -> bool:
-    """One month, year or century, which has finer dates in it; a time from one date to another has not."""
-    return not when.lasts and when.latest - when.earliest < LONGEST_UNIT.get(when.precision, 0)
+    """Whether it is one month, year or century, and not a range from one date to another."""
+    return not when.lasts and when.latest - when.earliest < MAX_UNIT_DAYS.get(when.precision, 0)
 
 
-def _as_sure(when: DateRange, source: DateRange) -> bool:
-    """'About' may be added and not left out; 'before' and 'after' stay what they are."""
+def _is_as_certain(when: DateRange, source: DateRange) -> bool:
+    """'About' may be added but not left out; 'before' and 'after' must be kept."""
     return when.qualifier == source.qualifier or (when.qualifier == "about" and not source.qualifier)
 
 
@@ -198,7 +174,7 @@ SentenceFault = Literal[
     "denial changed",
     "other words",
 ]
-LONGEST = 300
+MAX_SENTENCE_CHARS = 300
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 OF_FACTS: dict[FactKind, SentenceFault] = {
     "number": "number not in its sources",
@@ -208,12 +184,18 @@ OF_FACTS: dict[FactKind, SentenceFault] = {
 
 
 def fault_of(
-    text: str, sources: Sequence[str], language: str = "eng", *, hedged: bool, share: float, longest: int = LONGEST
+    text: str,
+    sources: Sequence[str],
+    language: str = "eng",
+    *,
+    hedged: bool,
+    share: float,
+    longest: int = MAX_SENTENCE_CHARS,
 ) -> SentenceFault | None:
-    """The first thing that is wrong with a sentence; None lets it through.
+    """The first thing wrong with a sentence, or None if it may pass.
 
-    `hedged` says that its sources hold back, so it must too; `share` is how many of its words
-    that carry meaning must come from the sources, whatever their endings.
+    `hedged` says that its sources are hedged, so it must be too; `share` is how much of its
+    content words must come from the sources, whatever their endings.
     """
     if not any(char.isalpha() for char in text):
         return "empty"
@@ -234,7 +216,7 @@ def fault_of(
 
 
 def begins_with_pronoun(text: str, language: str = "eng") -> bool:
-    """Whether the first words stand for something that was said before."""
+    """Whether the first words refer to something said before."""
     wording = fact_language(language)
     first = [word.lower() for word in WORD.findall(text[:80])[:2]]
     if not first or wording.expletive.match(text):
@@ -247,37 +229,37 @@ def begins_with_pronoun(text: str, language: str = "eng") -> bool:
 def denies(text: str, language: str = "eng") -> bool:
     """Whether a text says that something is not so."""
     wording = fact_language(language)
-    words = [word.lower().replace("’", "'") for word in WORD.findall(text)]
     return any(
-        word in wording.denials or (wording.contraction and word.endswith(wording.contraction)) for word in words
+        word in wording.denials or (wording.contraction and word.endswith(wording.contraction))
+        for word in _lowered_words(text)
     )
 
 
 def _brings_in_holders(text: str, sources: Sequence[str], language: str) -> bool:
-    """'Some scholars believe', where no source tells of scholars."""
+    """Whether it says 'some scholars believe' though no source mentions scholars."""
     holders = fact_language(language).holders
-    told = {word for source in sources for word in _small_words(source)}
-    return any(word in holders and word not in told for word in _small_words(text))
+    known = {word for source in sources for word in _lowered_words(source)}
+    return any(word in holders and word not in known for word in _lowered_words(text))
 
 
-def _small_words(text: str) -> list[str]:
+def _lowered_words(text: str) -> list[str]:
     return [word.lower().replace("’", "'") for word in WORD.findall(text)]
 
 
 def _changes_denial(text: str, sources: Sequence[str], language: str) -> bool:
-    """A denial that no source has, or none where every source has one."""
+    """Whether it denies what no source denies, or does not deny what every source denies."""
     denied = [denies(source, language) for source in sources]
     return not any(denied) if denies(text, language) else bool(denied) and all(denied)
 
 
 def shared_words(text: str, sources: Sequence[str], language: str = "eng") -> float:
-    """Which share of the words that carry meaning stand in the sources, whatever their endings."""
+    """The share of the content words that the sources have, whatever their endings."""
     mine = content_stems(text, language)
     theirs = {stem for source in sources for stem in content_stems(source, language)}
     return len(mine & theirs) / len(mine) if mine else 1.0
 
 
 def content_stems(text: str, language: str = "eng") -> frozenset[str]:
-    """The stems of the words of a text that carry meaning."""
+    """The stems of the content words of a text."""
     common, stem = fact_language(language).common, stemmer(language)
     return frozenset(stem(word) for word in words_in(text) if name_key(word) not in common and not word[0].isdigit())

@@ -1,11 +1,11 @@
-"""The word tables of a language by which claims are recognised and checked."""
+"""The word tables of a language for recognising and checking claims."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ STRONG, WEAK = 2.0, 0.7
 
 
 class TypeCue(NamedTuple):
-    """A phrase that speaks for a type; it has a space at both ends, as the words it is looked for in have."""
+    """A phrase that suggests a type; with a space at both ends, since it is looked for in padded words."""
 
     phrase: str
     type: ClaimType
@@ -28,12 +28,12 @@ class TypeCue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the start of a sentence looks like, and which words point out of it."""
+    """Words that start a sentence, and words that refer to something outside it."""
 
     connective: re.Pattern[str]
     kept_connectives: frozenset[str]
     ordering_connectives: frozenset[str]
-    """Of those, the ones that need what was said before: 'Finally'."""
+    """Those of them that need what was said before: 'Finally'."""
     introductions: frozenset[str]
     adverbs: frozenset[str]
     genders: Mapping[str, str]
@@ -42,11 +42,11 @@ class Grammar:
     pointing: frozenset[str]
     pointing_at_nouns: frozenset[str]
     dangling: Mapping[str, tuple[str, ...]]
-    """Phrases that point out of a sentence, by the longest word in each."""
+    """Phrases that refer to something outside a sentence, by the longest word in each."""
     pronoun_second: re.Pattern[str]
-    """A beginning with a pronoun behind its first word: 'Today they are seen …'."""
+    """A sentence whose second word is a pronoun: 'Today they are seen …'."""
     adds: re.Pattern[str]
-    """How a sentence begins that only adds to the one before it."""
+    """The start of a sentence that only adds to the one before it."""
     ends_in_pronoun: re.Pattern[str]
     """A short sentence that ends in a pronoun: 'The frost closed it.'"""
     points_elsewhere: re.Pattern[str]
@@ -55,33 +55,32 @@ class Grammar:
     expletive: re.Pattern[str]
     kinds: frozenset[str]
     parts: frozenset[str]
-    """Nouns for what a place, a body or a thing has one of: 'the population' is that of the page's subject."""
+    """Nouns for what a place or a thing has one of: 'the population' is that of the page's subject."""
     has_parts: frozenset[str]
     """Kinds of things that have those parts."""
     counted: frozenset[str]
-    """Words that count or single out: what they count is not in the sentence."""
+    """Words that count or single out something that is not in the sentence."""
     people: frozenset[str]
     verbs: frozenset[str]
     nouns_too: frozenset[str]
     """Verbs that look like nouns."""
     not_before_verbs: frozenset[str]
     measures: Mapping[str, tuple[str, ...]]
-    """What a unit may measure, what it mostly does first."""
+    """What a unit may measure, the most usual first."""
     measure_words: Mapping[str, str]
     number_verbs: frozenset[str]
-    """Verbs that may stand between a subject and a number that measures it."""
+    """Verbs that may be between a subject and a number that measures it."""
     number_fillers: frozenset[str]
-    """Other words that may."""
+    """Other words that may be there."""
 
 
 def has_claim_tables(language: str) -> bool:
-    """Whether there are tables for a language."""
     return (DATA / f"{language}.toml").is_file()
 
 
 @dataclass(frozen=True, slots=True)
 class TypeCues:
-    """The cues of a language, by the longest word in each, and phrases that are blanked out before they are sought."""
+    """The cues of a language, by the longest word in each, and phrases that are removed before the search."""
 
     by_word: Mapping[str, tuple[TypeCue, ...]]
     blank: re.Pattern[str]
@@ -144,7 +143,7 @@ def grammar_of(language: str) -> Grammar:
 
 
 def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
-    """What stands behind an 'it' that stands for nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
+    """What follows an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
     being = _any(table["expletives"])
     adverbs = r"(?:[\w-]+\s+){0,3}?"
     return re.compile(
@@ -174,61 +173,38 @@ NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True)
 class FactLanguage:
-    """Number words by their value, and the words that names, denials and pronouns are told by."""
+    """Number words by their value, and the words that mark names, denials and pronouns."""
 
-    small: Mapping[str, int]
-    tens: Mapping[str, int]
-    hundred: str
-    joining: str
-    one: frozenset[str]
-    scales: Mapping[str, int]
-    ordinals: Mapping[str, int]
-    ordinal_tens: Mapping[str, int]
-    suffixes: frozenset[str]
-    parts: Mapping[str, Fraction]
-    vague: Mapping[str, int]
-    common: frozenset[str]
-    holders: frozenset[str]
-    denials: frozenset[str]
-    contraction: str
-    pronouns: frozenset[str]
-    articles: frozenset[str]
-    pointing: frozenset[str]
-    expletive: re.Pattern[str]
-
-
-NO_FACT_LANGUAGE = FactLanguage(
-    small={},
-    tens={},
-    hundred="",
-    joining="",
-    one=frozenset(),
-    scales={},
-    ordinals={},
-    ordinal_tens={},
-    suffixes=frozenset(),
-    parts={},
-    vague={},
-    common=frozenset(),
-    holders=frozenset(),
-    denials=frozenset(),
-    contraction="",
-    pronouns=frozenset(),
-    articles=frozenset(),
-    pointing=frozenset(),
-    expletive=NEVER,
-)
+    small: Mapping[str, int] = field(default_factory=dict)
+    tens: Mapping[str, int] = field(default_factory=dict)
+    hundred: str = ""
+    joining: str = ""
+    one: frozenset[str] = frozenset()
+    scales: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Mapping[str, int] = field(default_factory=dict)
+    ordinal_tens: Mapping[str, int] = field(default_factory=dict)
+    suffixes: frozenset[str] = frozenset()
+    parts: Mapping[str, Fraction] = field(default_factory=dict)
+    vague: Mapping[str, int] = field(default_factory=dict)
+    common: frozenset[str] = frozenset()
+    holders: frozenset[str] = frozenset()
+    denials: frozenset[str] = frozenset()
+    contraction: str = ""
+    pronouns: frozenset[str] = frozenset()
+    articles: frozenset[str] = frozenset()
+    pointing: frozenset[str] = frozenset()
+    expletive: re.Pattern[str] = NEVER
 
 
 @cache
 def fact_language(language: str) -> FactLanguage:
-    """What is known of a language; without a table numbers are read in figures only, and any first word may be a name.
+    """The words of a language; without a table only figures are numbers, and any first word may be a name.
 
-    English must not serve for the rest here: 'die', 'two' or 'second' are other words elsewhere.
+    English is no fallback here: 'die' or 'second' mean something else in other languages.
     """
     file = FACTS_DATA / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):
-        return NO_FACT_LANGUAGE
+        return FactLanguage()
     table = tomllib.loads(file.read_text(encoding="utf-8"))
     numbers, names, denials, pronouns = (table[key] for key in ("numbers", "names", "denials", "pronouns"))
     return FactLanguage(

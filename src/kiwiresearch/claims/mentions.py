@@ -1,4 +1,4 @@
-"""Names and numbers of a text, each in one spelling."""
+"""The names and numbers of a text, each in one spelling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ APOSTROPHES = str.maketrans("’ʼ", "''")
 
 
 class NameWord(NamedTuple):
-    """A word or figure of a text, and how it stands there."""
+    """A word or figure of a text, and its position in the sentence."""
 
     text: str
     key: str
@@ -32,18 +32,18 @@ class NameWord(NamedTuple):
 
 
 def name_key(word: str) -> str:
-    """What two spellings of a name must share: its letters with their accents, in any case, without a possessive."""
+    """Equal for two spellings of a name: its letters with accents, without case or possessive."""
     whole = unicodedata.normalize("NFC", POSSESSIVE.sub("", word)).translate(APOSTROPHES)
     return unicodedata.normalize("NFC", whole.casefold())
 
 
 def without_initial_stops(text: str) -> str:
-    """'U.S.' and 'US' are one name; each letter keeps its order, so only lengths change."""
+    """A text with 'U.S.' written as 'US'."""
     return INITIALS.sub(lambda found: found[0].replace(".", ""), text) if "." in text else text
 
 
 def name_words(text: str) -> list[NameWord]:
-    """The words of a text that has gone through `without_stops`."""
+    """The words of a text, on which `without_initial_stops` was called."""
     found: list[NameWord] = []
     end = 0
     for match in TOKEN.finditer(text):
@@ -57,12 +57,12 @@ def name_words(text: str) -> list[NameWord]:
 
 
 JOINING = frozenset({" ", "-", "‐", "‑", "\u00a0", ". "})
-"""What may stand inside a name: 'Anglo-Saxon', 'St. Petersburg'."""
+"""What may be between the words of a name: 'Anglo-Saxon', 'St. Petersburg'."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownWords:
-    """The words of the sources: in any case, in small letters, in pairs as they follow each other, and as a whole."""
+    """The words of the sources: all, those in lower case, in consecutive pairs, and the texts themselves."""
 
     keys: frozenset[str]
     small: frozenset[str]
@@ -92,15 +92,15 @@ NOTHING_KNOWN = KnownWords(frozenset(), frozenset(), frozenset(), ())
 def names_in(
     text: str, language: str, known: KnownWords = NOTHING_KNOWN, dates: Iterable[tuple[int, int]] = ()
 ) -> list[tuple[NameWord, ...]]:
-    """Names, each with the capitals and figures that follow each other in it, up to a possessive or a date.
+    """Names: consecutive capitalised words and figures, up to a possessive or a date.
 
-    The text has gone through `without_stops`. A first word is a name unless it is a common word or
-    the sources write it small. Scripts without capitals cannot show what is a name, so there every
-    word counts.
+    `without_initial_stops` must have been called on the text. The first word of a sentence is a name unless it is a
+    common word or in lower case in the sources. In scripts without capitals every word counts, since
+    nothing marks a name.
     """
     common = fact_language(language).common
     names: list[tuple[NameWord, ...]] = []
-    run: list[NameWord] = []
+    name: list[NameWord] = []
     dated = {at for start, end in dates for at in range(start, end)}
     for word in name_words(text):
         is_date = word.start in dated
@@ -108,13 +108,13 @@ def names_in(
         is_name = not word.text[0].isdigit() and _may_be_name(word.text)
         if is_name and word.starts_sentence and word.text[1:] == word.text[1:].lower() and _has_case(word.text):
             is_name = word.key not in common and word.key not in known.small
-        goes_on = (is_name or is_figure) and word.follows and not word.starts_sentence and not is_date
-        if run and (not goes_on or run[-1].start in dated or POSSESSIVE.search(run[-1].text)):
-            names.append(tuple(run))
-            run = []
-        if is_name or (is_figure and run):
-            run.append(word)
-    return [*names, tuple(run)] if run else names
+        continues = (is_name or is_figure) and word.follows and not word.starts_sentence and not is_date
+        if name and (not continues or name[-1].start in dated or POSSESSIVE.search(name[-1].text)):
+            names.append(tuple(name))
+            name = []
+        if is_name or (is_figure and name):
+            name.append(word)
+    return [*names, tuple(name)] if name else names
 
 
 def _may_be_name(word: str) -> bool:
@@ -130,7 +130,7 @@ def _has_case(word: str) -> bool:
 
 
 def unknown_words(name: Sequence[NameWord], known: KnownWords) -> list[NameWord]:
-    """Words of a name that the sources lack; if they have all of them, the second of a pair that they do not have so.
+    """Words of a name that the sources lack; or else the second word of each pair that they lack.
 
     'Ramesses II' and 'Hattusili III' do not make a 'Ramesses III'.
     """
@@ -151,12 +151,12 @@ FIGURE = re.compile(
     r"|(?P<alone>[¼-¾⅐-⅞])|(?P<raised>[⁰¹²³⁴-⁹₀-₉]+)"
 )
 WORD = re.compile(r"[^\W\d_]+")
-LONGEST_FIGURE = 60
-"""More digits than these are no number that anybody means; they are compared sign by sign, without reading them."""
+MAX_DIGITS = 60
+"""A longer figure is not read as a number, which would be slow; it is only compared digit by digit."""
 
 
 class ExactNumber(NamedTuple):
-    """A number and where it stands; an ordinal or a decade is another thing than a count of the same value."""
+    """A number and its span; an ordinal or a decade differs from a count of the same value."""
 
     start: int
     end: int
@@ -203,7 +203,7 @@ def _figure(text: str, match: re.Match[str], wording: FactLanguage) -> ExactNumb
 
 
 def _value(figure: str) -> Fraction:
-    if len(figure) > LONGEST_FIGURE:
+    if len(figure) > MAX_DIGITS:
         return Fraction(-int.from_bytes(figure.encode("utf-8", "replace"), "big"))
     whole, _, rest = figure.partition(".")
     return Fraction(int(whole or "0")) + (Fraction(int(rest), 10 ** len(rest)) if rest else 0)
@@ -228,26 +228,26 @@ def _in_words(text: str, taken: set[int], wording: FactLanguage) -> list[ExactNu
     found: list[ExactNumber] = []
     at = 0
     while at < len(words):
-        run = _run(text, words, at, wording)
-        number = _of_run(text, words, at, run, wording) if run.length else _single(words[at], wording)
+        phrase = _number_phrase(text, words, at, wording)
+        number = _phrase_number(text, words, at, phrase, wording) if phrase.length else _single(words[at], wording)
         if number is not None:
             found.append(number)
-        at += max(run.length, 1)
+        at += max(phrase.length, 1)
         while number is not None and at < len(words) and words[at].start() < number.end:
             at += 1
     return found
 
 
-class NumberRun(NamedTuple):
-    """Words that make one number together."""
+class NumberPhrase(NamedTuple):
+    """Consecutive words that form one number."""
 
     value: int
     length: int
     is_ordinal: bool
 
 
-def _run(text: str, words: list[re.Match[str]], first: int, wording: FactLanguage) -> NumberRun:
-    """The longest number that begins with this word."""
+def _number_phrase(text: str, words: list[re.Match[str]], first: int, wording: FactLanguage) -> NumberPhrase:
+    """The longest number that starts with this word."""
     total, current, at, length = 0, 0, first, 0
     while at < len(words) and (at == first or _joined(text, words[at - 1], words[at])):
         word = words[at][0].lower()
@@ -266,23 +266,23 @@ def _run(text: str, words: list[re.Match[str]], first: int, wording: FactLanguag
         at += 1
         length = at - first
         if word in wording.ordinals or word in wording.ordinal_tens:
-            return NumberRun(total + current, length, is_ordinal=True)
-    return NumberRun(total + current, length, is_ordinal=False)
+            return NumberPhrase(total + current, length, is_ordinal=True)
+    return NumberPhrase(total + current, length, is_ordinal=False)
 
 
-def _of_run(
-    text: str, words: list[re.Match[str]], first: int, run: NumberRun, wording: FactLanguage
+def _phrase_number(
+    text: str, words: list[re.Match[str]], first: int, phrase: NumberPhrase, wording: FactLanguage
 ) -> ExactNumber | None:
-    """The number of a run, with the part behind it in 'two thirds'; none for a lone 'one'."""
-    last = words[first + run.length - 1]
+    """The number of a phrase, including the fraction in 'two thirds'; None for 'one' alone."""
+    last = words[first + phrase.length - 1]
     start, end = words[first].start(), last.end()
-    if run.is_ordinal:
-        return ExactNumber(start, end, Fraction(run.value), "ordinal")
-    behind = words[first + run.length] if first + run.length < len(words) else None
-    if behind is not None and _joined(text, last, behind) and behind[0].lower() in wording.parts:
-        return ExactNumber(start, behind.end(), run.value * wording.parts[behind[0].lower()])
-    is_pronoun = run.length == 1 and words[first][0].lower() in wording.one
-    return None if is_pronoun else ExactNumber(start, end, Fraction(run.value))
+    if phrase.is_ordinal:
+        return ExactNumber(start, end, Fraction(phrase.value), "ordinal")
+    after = words[first + phrase.length] if first + phrase.length < len(words) else None
+    if after is not None and _joined(text, last, after) and after[0].lower() in wording.parts:
+        return ExactNumber(start, after.end(), phrase.value * wording.parts[after[0].lower()])
+    is_pronoun = phrase.length == 1 and words[first][0].lower() in wording.one
+    return None if is_pronoun else ExactNumber(start, end, Fraction(phrase.value))
 
 
 def _single(word: re.Match[str], wording: FactLanguage) -> ExactNumber | None:
@@ -306,7 +306,7 @@ def _is_counted(text: str, words: list[re.Match[str]], at: int, wording: FactLan
 
 
 def _step(word: str, current: int, wording: FactLanguage) -> int | None:
-    """What a word adds to the hundreds so far; None if it cannot follow them."""
+    """What a word adds to the number so far; None if it cannot follow it."""
     if word == wording.hundred or word in wording.scales:
         return 0
     tens, ones = current % 100, current % 10

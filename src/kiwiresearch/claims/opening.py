@@ -1,4 +1,4 @@
-"""What a page is about, and how its sentences begin: ties to others, subject, verb."""
+"""What a page is about, and the start of its sentences: connecting words, subject, verb."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kiwiresearch.claims.sentence import PageSentence
 from kiwiresearch.page.doc import PageDoc
 
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
-MAX_PRONOUNS = 0.6
+MIN_GENDER_SHARE = 0.6
+"""How much of the pronouns must be of one gender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,9 @@ class PageTheme:
 
     name: str
     short: frozenset[str]
-    """Other ways in which the page names it: 'Darwin' for Charles Darwin."""
+    """Shorter names for it: 'Darwin' for Charles Darwin."""
     gender: str
-    """male, female, thing or several; empty where nobody can tell."""
+    """male, female, thing or several; empty if unknown."""
     kinds: frozenset[str]
     """Nouns for the kind of thing it is."""
     name_with_article: str = ""
@@ -42,34 +43,39 @@ class PageTheme:
 
 
 def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageTheme:
-    """Read off a page what it is about: its title, and what its first sentences say."""
+    """What a page is about, by its title and its first sentences."""
     name = TITLE_BRACKET.sub("", page.title) or page.title
     bracket = TITLE_BRACKET.search(page.title)
     begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)
-    telling = f"{_said_to_be(name, sentences)} {bracket[0] if bracket else ''} {name}".lower()
-    kinds = frozenset(grammar.kinds.intersection(re.findall(r"[a-z]+", telling)))
+    description = f"{_definition(name, sentences)} {bracket[0] if bracket else ''} {name}".lower()
+    kinds = frozenset(grammar.kinds.intersection(re.findall(r"[a-z]+", description)))
     gender = _gender(page, name, kinds, sentences)
     if gender in ("male", "female"):
         kinds &= grammar.people
-    return PageTheme(name, _short_names(name, gender), gender, kinds, _spoken(name, begin, page.text[:COMMON_CHARS]))
+    return PageTheme(
+        name, _short_names(name, gender), gender, kinds, _with_article(name, begin, page.text[:COMMON_CHARS])
+    )
 
 
-def _said_to_be(name: str, sentences: Sequence[PageSentence]) -> str:
-    """What the first sentence with a copula says that the page's subject is, up to where it tells more."""
+def _definition(name: str, sentences: Sequence[PageSentence]) -> str:
+    """What the first sentence with a copula says the subject is, up to the first further clause."""
     for sentence in sentences[:3]:
         if sentence.section:
             break
-        found = SAID_TO_BE.search(sentence.text)
+        found = IS_A.search(sentence.text)
         if found and name.rpartition(" ")[2].lower()[:4] in sentence.text[: found.start()].lower():
-            return TELLS_MORE.split(sentence.text[found.end() : found.end() + FIRST_CHARS], maxsplit=1)[0]
+            return FURTHER_CLAUSE.split(sentence.text[found.end() : found.end() + FIRST_CHARS], maxsplit=1)[0]
     return ""
 
 
-SAID_TO_BE = re.compile(r"\b(?:is|are|was|were)\s+(?:an?|the|one of)\b")
-TELLS_MORE = re.compile(r"[;.]|,? (?:that|which|who|whose|where|located|situated|in|on|of|at|near|by|from|with|for)\b")
+IS_A = re.compile(r"\b(?:is|are|was|were)\s+(?:an?|the|one of)\b")
+FURTHER_CLAUSE = re.compile(
+    r"[;.]|,? (?:that|which|who|whose|where|located|situated|in|on|of|at|near|by|from|with|for)\b"
+)
 
 
-def _spoken(name: str, begin: str, text: str) -> str:
+def _with_article(name: str, begin: str, text: str) -> str:
+    """The name as sentences use it: 'the Iron Age', 'a volcano'."""
     small = name[:1].lower() + name[1:]
     if name[1:2].islower() and re.search(rf"(?<=[a-z,] ){re.escape(small)}\b", text):
         name = small  # a common noun
@@ -83,10 +89,10 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
     most = max((he, "male"), (she, "female"))
     lead = [sentence.text for sentence in sentences[:4] if sentence.section == 0]
     lived = any(LIVED.search(BEFORE_VERB.split(text[:250])[0]) for text in lead[:1])
-    spoken_of = any(re.match(r"(?:He|She|His|Her)\b", text) for text in lead[1:])
+    has_pronoun = any(re.match(r"(?:He|She|His|Her)\b", text) for text in lead[1:])
     is_thing = name.rpartition(" ")[2].lower() in kinds or name.startswith("The ")
-    is_person = (lived or spoken_of) and not is_thing
-    if is_person and most[0] > MAX_PRONOUNS * (he + she) and most[0] >= 2:
+    is_person = (lived or has_pronoun) and not is_thing
+    if is_person and most[0] > MIN_GENDER_SHARE * (he + she) and most[0] >= 2:
         return most[1]
     first = lead[0].lower() if lead else ""
     if re.match(r"(?:the )?[^.;]{1,80}? (?:are|were) ", first) and " is " not in first[:60]:
@@ -115,22 +121,20 @@ def singular(noun: str) -> str:
 
 
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*|[(),;:—–]")
-LONGEST_INTRODUCTION = 110
-MAX_WORDS = 24
-"""No subject is longer than this many words."""
+MAX_INTRODUCTION_CHARS = 110
+MAX_SUBJECT_WORDS = 24
 
 
 class SentenceOpening(NamedTuple):
-    """Offsets into a sentence: it says something from `start` on, its subject is `subject:verb`."""
+    """Offsets into a sentence: `start` is after connecting words, and its subject is `subject:verb`."""
 
     start: int
     subject: int
     verb: int
-    """-1 where no verb was found."""
+    """-1 if no verb was found."""
 
 
 def opening_of(text: str, grammar: Grammar) -> SentenceOpening:
-    """Take the start of a sentence apart."""
     start, kept = _after_connectives(text, grammar)
     subject = _after_introduction(text, start, kept, grammar)
     verb = verb_after(text, subject, grammar)
@@ -138,7 +142,7 @@ def opening_of(text: str, grammar: Grammar) -> SentenceOpening:
 
 
 def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] | None]:
-    """The place behind all 'Thus,' and 'However,', and the connective that was left there, if one was."""
+    """The offset after all 'Thus,' and 'However,', and the connective that was kept there, if any."""
     start = 0
     while found := grammar.connective.match(text, start):
         words = found[0].strip(" ,").lower()
@@ -150,7 +154,7 @@ def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] 
 
 
 def _after_adverbs(text: str, subject: int, verb: int, grammar: Grammar) -> int:
-    """Behind 'So far,' and the like: a few small words before the only comma that stands before the verb."""
+    """The offset after 'So far,' and the like: a few adverbs before the only comma before the verb."""
     comma = text.find(", ", subject, verb) if verb >= 0 else -1
     if comma < 0 or text.find(",", comma + 1, verb) >= 0:
         return subject
@@ -164,7 +168,7 @@ SAFE_WITHOUT_COMMA = frozenset({"and", "but", "thus", "however", "therefore", "h
 
 
 def _after_introduction(text: str, start: int, kept: re.Match[str] | None, grammar: Grammar) -> int:
-    """Behind 'In 1825,' and the like, where such a phrase stands before the subject."""
+    """The offset after 'In 1825,' and the like, if such a phrase precedes the subject."""
     first = WORD.match(text, start)
     if first is None:
         return start
@@ -187,12 +191,12 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
 
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
-"""'In Paris, France, he', 'On May 5, 1821, Napoleon': what may stand between two commas of one phrase."""
+"""What may be between two commas of one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
 
 
 def _comma_after(text: str, start: int) -> int:
     """The first comma outside brackets that is near enough to end a phrase; -1 if there is none."""
-    end = min(len(text), start + LONGEST_INTRODUCTION)
+    end = min(len(text), start + MAX_INTRODUCTION_CHARS)
     comma = text.find(", ", start, end + 1)
     if comma < 0 or (text.find("(", start, comma) < 0 and text.find("[", start, comma) < 0):
         return comma
@@ -221,7 +225,7 @@ PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")
 
 
 def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> int:
-    """'In 1838 he conceived …', 'In the Near East it …': a phrase without a comma behind it."""
+    """The offset after a phrase without a comma: 'In 1838 he conceived …', 'In the Near East it …'."""
     found = DATED.match(text, start, end)
     if found:
         word = WORD.match(text, found.end())
@@ -235,11 +239,11 @@ def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> in
 
 
 def verb_after(text: str, start: int, grammar: Grammar) -> int:
-    """Where the first finite verb behind this place is; -1 if none is near."""
+    """The offset of the first finite verb after this one; -1 if none is near."""
     verbs, depth, count, before = grammar.verbs, 0, 0, ""
     for found in WORD.finditer(text, start):
         word = found[0]
-        if word in SIGNS:
+        if word in PUNCTUATION:
             if word == "(":
                 depth += 1
             elif word == ")":
@@ -250,10 +254,10 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
                 return -1
         elif not depth:
             count += 1
-            if count > MAX_WORDS:
+            if count > MAX_SUBJECT_WORDS:
                 return -1
             small = word.lower()
-            # Most words are none: they are let go before anything else is asked.
+            # Quick to see, and true of few words.
             may_be = small in verbs or (count > 1 and small.endswith("ed"))
             if may_be and word[0].islower() and _is_verb(text, found.end(), small, before, grammar):
                 return found.start()
@@ -261,14 +265,14 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
     return _present_after(text, start)
 
 
-SIGNS = frozenset("(),;:—–")
+PUNCTUATION = frozenset("(),;:—–")
 
 
 def _is_verb(text: str, end: int, word: str, before: str, grammar: Grammar) -> bool:
-    """Whether a word that looks like a verb is one, behind the word that stands before it."""
-    if before in WHICH:
+    """Whether a word that looks like a verb is one, given the word before it."""
+    if before in RELATIVE:
         return False
-    if word in grammar.verbs and before not in AFTER_WHICH_NOUN:
+    if word in grammar.verbs and before not in BEFORE_NOUNS:
         # 'pyroclastic flows are', 'the state rules were'
         is_noun = word in grammar.nouns_too and _verb_follows(text, end, grammar)
         if not is_noun:
@@ -283,16 +287,16 @@ PRESENT = re.compile(
 
 
 def _present_after(text: str, start: int) -> int:
-    """A word that only looks like a verb of the present: 'the plague survives in'; -1 if there is none either."""
-    found = PRESENT.search(text, start, start + LONGEST_INTRODUCTION)
+    """A word that looks like a verb in the present tense: 'the plague survives in'; -1 if there is none."""
+    found = PRESENT.search(text, start, start + MAX_INTRODUCTION_CHARS)
     return found.start() if found else -1
 
 
 def _verb_follows(text: str, start: int, grammar: Grammar) -> bool:
-    """Whether another verb stands in the next few words, before any sign."""
+    """Whether another verb is among the next few words, before any punctuation."""
     for found in itertools.islice(WORD.finditer(text, start), NEAR_WORDS):
         word = found[0]
-        if word in "(),;:—–" or word in WHICH:
+        if word in "(),;:—–" or word in RELATIVE:
             return False
         if word in grammar.verbs and word not in grammar.nouns_too:
             return True
@@ -300,8 +304,8 @@ def _verb_follows(text: str, start: int, grammar: Grammar) -> bool:
 
 
 NEAR_WORDS = 6
-WHICH = frozenset({"who", "which", "that", "whom", "whose", "where"})
-AFTER_WHICH_NOUN = frozenset(
+RELATIVE = frozenset({"who", "which", "that", "whom", "whose", "where"})
+BEFORE_NOUNS = frozenset(
     ("the", "a", "an", "of", "his", "her", "its", "their", "this", "in", "by", "for", "and", "or", "with", "to")
 )
-"""What stands behind these is a noun, even if it looks like a verb."""
+"""A word after one of these is a noun, even if it looks like a verb."""

@@ -1,4 +1,4 @@
-"""Claims as a model proposes them for a part of a page, checked and completed from the page."""
+"""Claims that a model proposes for a part of a page, checked and completed from the page."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.when import dates_in
 
-SHORTEST = 30
-"""Less than these characters say nothing that is worth asking a model about."""
+MIN_CHUNK_CHARS = 30
+"""A shorter text is not worth asking a model about."""
 
 
 class Chunk(NamedTuple):
@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
 def chunks_of(page: PageDoc, room: int) -> list[Chunk]:
     """The prose of a page in chunks of at most `room` tokens; a paragraph that is longer is cut between sentences.
 
-    A sentence that does not fit by itself is left out: it is no sentence.
+    A sentence that does not fit alone is left out: it cannot be a real sentence.
     """
     found: list[Chunk] = []
     size = 0
@@ -58,7 +58,7 @@ def chunks_of(page: PageDoc, room: int) -> list[Chunk]:
         else:
             found.append(piece)
             size = tokens
-    return [chunk for chunk in found if chunk.end - chunk.start >= SHORTEST]
+    return [chunk for chunk in found if chunk.end - chunk.start >= MIN_CHUNK_CHARS]
 
 
 def _pieces(page: PageDoc, room: int) -> Iterator[Chunk]:
@@ -73,18 +73,18 @@ def _pieces(page: PageDoc, room: int) -> Iterator[Chunk]:
 
 
 def _touch(page: PageDoc, one: Chunk, other: Chunk) -> bool:
-    """Whether nothing but white space is between: a table would come along otherwise."""
+    """Whether only white space is between them: otherwise a table would be included."""
     return not page.text[one.end : other.start].strip()
 
 
-IN_OTHER_WORDS = -0.6
-"""A sentence that the page does not have so is believed less than one that it has."""
+OWN_WORDING_PENALTY = -0.6
+"""A sentence that is not in the page word for word is less credible."""
 
 
 def complete_claim(
     page: PageDoc, text: str, kind: ClaimType, quotes: tuple[Quote, ...], *, section: int, book_name: str = ""
 ) -> Claim:
-    """The claim that a model made of the quotes; its subject is the page's until somebody knows better."""
+    """The claim that a model made from the quotes; its subject is that of the page."""
     language = page.language
     around = _sentence_around(page, quotes[0], section)
     margin = SentenceMargin(page)
@@ -114,20 +114,20 @@ def complete_claim(
         else (),
         dates=tuple(dates),
         names=tuple(dict.fromkeys(link.text for link in links if link.text and link.text in text)),
-        score=score if text in page.text else score.plus("in a model's words", IN_OTHER_WORDS),
+        score=score if text in page.text else score.plus("in a model's words", OWN_WORDING_PENALTY),
         origin="model",
     )
 
 
 def _sentence_around(page: PageDoc, quote: Quote, section: int) -> PageSentence:
-    """The sentences that a quote is part of: reference marks stand at their end."""
+    """The sentences that a quote is part of, since reference marks are at their end."""
     starts = page.sentences
     number = max(bisect_right(page.blocks, quote.start, key=lambda block: block.start) - 1, 0)
     block = page.blocks[number]
     first = max(bisect_right(starts, quote.start) - 1, 0)
-    behind = bisect_left(starts, quote.end)
+    following = bisect_left(starts, quote.end)
     start = max(starts[first], block.start) if starts else block.start
-    end = min(starts[behind] if behind < len(starts) else block.end, max(block.end, quote.end))
+    end = min(starts[following] if following < len(starts) else block.end, max(block.end, quote.end))
     return PageSentence(page.text[start:end], start, end, block.kind, section, number)
 
 
@@ -147,18 +147,17 @@ DropReason = (
     ]
 )
 TYPES: tuple[ClaimType, ...] = tuple(kind for kind in CLAIM_TYPES if kind != "statement")
-"""What a model may file a claim under: a sentence of no type needs no model."""
-SHORTEST_QUOTE, LONGEST_QUOTE = 3, 400
-"""Words, and characters."""
-OWN_WORDS = 0.75
-"""So much of a claim must be in the words of its quotes."""
-MAX_TAGS, LONGEST_TAG, LONGEST_SCOPE = 4, 40, 80
+"""The types a model may give a claim; a plain statement needs no model."""
+MIN_QUOTE_WORDS, MAX_QUOTE_CHARS = 3, 400
+MIN_QUOTED_SHARE = 0.75
+"""How much of a claim's words must be from its quotes."""
+MAX_TAGS, MAX_TAG_CHARS, MAX_SCOPE_CHARS = 4, 40, 80
 ALL_FIELDS: list[JsonValue] = ["claim", "claim_type", "quotes", "topic_tags", "scope", "confidence"]
-"""A model is asked for all of them, and forgiven the last three."""
+"""A model is asked for all of them, but the last three may be missing."""
 
 
 class Proposed(BaseModel):
-    """A claim as a model proposes it; what is wrong with it is told by what it is dropped for."""
+    """A claim as a model proposes it; it is checked later, so that a bad one gets a reason."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False, "required": ALL_FIELDS})
 
@@ -177,16 +176,16 @@ class Proposals(BaseModel):
 
 
 @cache
-def shape_of(most: int) -> type[Proposals]:
-    """The shape to ask for: so many claims; one of the wrong form does not spoil the others."""
-    schema = {"type": "array", "items": Proposed.model_json_schema(), "maxItems": most}
+def reply_shape(max_claims: int) -> type[Proposals]:
+    """The reply to ask for; a claim of the wrong form does not invalidate the others."""
+    schema = {"type": "array", "items": Proposed.model_json_schema(), "maxItems": max_claims}
     claims = Annotated[list[Annotated[Proposed | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
     return create_model("Proposals", __base__=Proposals, claims=(claims, ...))
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedClaim:
-    """What was not taken, and why: the words of a claim, or of a chunk that got no reply."""
+    """The words of a claim, or of a chunk without a reply, and why there is no claim."""
 
     reason: DropReason
     words: str
@@ -198,7 +197,7 @@ def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_
         return DroppedClaim("wrong form", "")
     text = printable(proposed.claim.strip())
     words = text[:120]
-    kind = _type(proposed.claim_type)
+    kind = next((one for one in TYPES if one == proposed.claim_type.strip().lower()), None)
     if kind is None:
         return DroppedClaim("unknown type", words)
     quotes = _grounded(page, chunk, proposed.quotes)
@@ -206,7 +205,7 @@ def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_
         return DroppedClaim(quotes, words)
     sources = [quote.text for quote in quotes]
     hedged = any(hedges_in(source, page.language) for source in sources)
-    fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, share=OWN_WORDS)
+    fault = fault_of(text, [*sources, page.title], page.language, hedged=hedged, share=MIN_QUOTED_SHARE)
     if fault is not None:
         return DroppedClaim(fault, words)
     claim = complete_claim(page, text, kind, quotes, section=chunk.section, book_name=book_name)
@@ -218,12 +217,8 @@ def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_
     )
 
 
-def _type(name: str) -> ClaimType | None:
-    return next((kind for kind in TYPES if kind == name.strip().lower()), None)
-
-
 def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quote, ...] | DropReason:
-    """The quotes as spans of the chunk, or why one of them cannot be had: one that fails spoils the claim."""
+    """The quotes as spans of the chunk, or why one of them is unusable: one is enough to drop the claim."""
     words = [quote for quote in offered if quote.strip()]
     if not words:
         return "no quote"
@@ -231,9 +226,9 @@ def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quot
         return "too many quotes"
     found: list[Quote] = []
     for quote in words:
-        if len(quote) > LONGEST_QUOTE:
+        if len(quote) > MAX_QUOTE_CHARS:
             return "quote too long"
-        if len(quote.split()) < SHORTEST_QUOTE:
+        if len(quote.split()) < MIN_QUOTE_WORDS:
             return "quote too short"
         try:
             found.append(ground(quote, page, within=(chunk.start, chunk.end)))
@@ -243,25 +238,25 @@ def _grounded(page: PageDoc, chunk: Chunk, offered: Sequence[str]) -> tuple[Quot
 
 
 def _tags(offered: Sequence[str], text: str, page: PageDoc) -> tuple[str, ...]:
-    """Tags are words of the text or of its title: nothing else gets in by them."""
+    """The offered tags whose words are from the text or its title."""
     known = content_stems(text, page.language) | content_stems(page.title, page.language)
     tags = [" ".join(printable(tag).lower().split()) for tag in offered]
-    kept = [tag for tag in tags if len(tag) <= LONGEST_TAG and _is_of(tag, known, page.language)]
+    kept = [tag for tag in tags if len(tag) <= MAX_TAG_CHARS and _has_only(tag, known, page.language)]
     return tuple(dict.fromkeys(kept))[:MAX_TAGS]
 
 
 def _scope(offered: str, sources: Sequence[str], page: PageDoc) -> str:
-    """The scope, if it is made of words of the quotes and the title."""
+    """The offered scope, if its words are from the quotes and the title."""
     known = content_stems(" ".join([*sources, page.title]), page.language)
     scope = " ".join(printable(offered).split())
-    return scope if len(scope) <= LONGEST_SCOPE and _is_of(scope, known, page.language) else ""
+    return scope if len(scope) <= MAX_SCOPE_CHARS and _has_only(scope, known, page.language) else ""
 
 
-def _is_of(words: str, known: frozenset[str], language: str) -> bool:
+def _has_only(words: str, known: frozenset[str], language: str) -> bool:
     stems = content_stems(words, language)
     return bool(stems) and stems <= known and not any(char.isdigit() for char in words)
 
 
 def _points(confidence: float) -> float:
-    """The model's confidence as log-odds between -0.5 and 0.5: it is heard, and never decides."""
+    """The model's confidence as log-odds between -0.5 and 0.5, too few to decide anything."""
     return min(max(confidence, 0.0), 1.0) - 0.5 if math.isfinite(confidence) else 0.0

@@ -1,4 +1,4 @@
-"""The sentences of a page that may be claims: whether they stand alone, and how well founded they are."""
+"""The sentences of a page that may be claims: whether they can be read alone, and how well supported they are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.languages import language_words
 
 PROSE: frozenset[BlockKind] = frozenset({"paragraph", "item", "quote"})
-BEHIND = 1
-"""A reference mark stands at the end of its sentence, or right behind it."""
+MARK_DISTANCE = 1
+"""A reference mark is at the end of its sentence, or right after it."""
 
 
 class PageSentence(NamedTuple):
@@ -30,12 +30,14 @@ class PageSentence(NamedTuple):
     section: int
     block: int
     is_clause: bool = False
-    """Whether it is a part of a sentence, behind a semicolon."""
+    """Whether it is part of a sentence, after a semicolon."""
 
 
 def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
-    """The sentences of paragraphs, items and quotations, without those of reference lists and pointers elsewhere."""
-    skipped = _aside(page)
+    """The sentences of paragraphs, items and quotations, except in sections of references and 'See also'."""
+    language = language_words(page.language)
+    skipped_headings = language.see_also | language.references
+    skipped = {n for n, section in enumerate(page.sections) if section.heading.casefold() in skipped_headings}
     starts, text = page.sentences, page.text
     section, last = 0, len(page.sections) - 1
     end_of_article = page.sections[-1].end
@@ -60,13 +62,13 @@ def sentences_of(page: PageDoc) -> Iterator[PageSentence]:
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A long sentence in the parts that semicolons make of it, if each of them is long enough to say something."""
-    if end - start > LONG and text.find("; ", start, end) >= 0:
+    """A long sentence split at its semicolons, if each part is long enough to say something."""
+    if end - start > MIN_SPLIT_CHARS and text.find("; ", start, end) >= 0:
         cuts = [found.start() + 1 for found in SEMICOLON.finditer(text, start, end)]
         ends = [*cuts, end]
         starts = [start, *cuts]
         pieces = list(zip(starts, ends, strict=True))
-        if all(stop - begin >= SHORT for begin, stop in pieces) and not any(
+        if all(stop - begin >= MIN_CLAUSE_CHARS for begin, stop in pieces) and not any(
             text.count("(", begin, stop) != text.count(")", begin, stop) or text.count('"', begin, stop) % 2
             for begin, stop in pieces
         ):
@@ -78,18 +80,11 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 SEMICOLON = re.compile(
     r"; (?=(?:the|an?|it|he|she|they|in|on|at|by|his|her|its|their|some|many|most|one|this|however)\b|[A-Z])"
 )
-LONG, SHORT = 170, 45
-
-
-def _aside(page: PageDoc) -> frozenset[int]:
-    """Sections that point elsewhere instead of saying something."""
-    words = language_words(page.language)
-    aside = words.see_also | words.references
-    return frozenset(n for n, section in enumerate(page.sections) if section.heading.casefold() in aside)
+MIN_SPLIT_CHARS, MIN_CLAUSE_CHARS = 170, 45
 
 
 class SentenceMargin:
-    """What stands in and beside a page's sentences: links and marks."""
+    """The links and reference marks of a page, by sentence."""
 
     def __init__(self, page: PageDoc) -> None:
         self._links = sorted((link for link in page.links if link.in_text), key=lambda link: link.start)
@@ -101,12 +96,12 @@ class SentenceMargin:
         return self._links[bisect_left(self._link_starts, start) : bisect_left(self._link_starts, end)]
 
     def marks(self, start: int, end: int) -> tuple[Mark, ...]:
-        """The marks in a sentence and right behind it."""
+        """The marks in a sentence and right after it."""
         first = bisect_right(self._mark_offsets, start)
-        return self._marks[first : bisect_right(self._mark_offsets, end + BEHIND)]
+        return self._marks[first : bisect_right(self._mark_offsets, end + MARK_DISTANCE)]
 
 
-SHORTEST, LONGEST = 25, 320
+MIN_CHARS, MAX_CHARS = 25, 320
 JUNK = ("{{", "}}", "[[", "]]", "||", "http://", "https://", "ISBN", "@")
 CLOSING = "\"'”’)]"
 ENDS = frozenset(".!?…;")
@@ -115,15 +110,15 @@ POINTS_BACK = re.compile(
     r"\b(?:[Tt]his|[Tt]hese)\b(?! (?:day|is|are|was|were)\b)|\b[Ss]uch (?!as\b)\w+|\b[Ss]imilar\b(?! (?:to|in|size)\b)"
     r"|\bhere\b"
 )
-SOMEBODY = frozenset({"he", "she", "his", "her", "him"})
-SOMEBODY_THERE = re.compile(r"\b(?:he|she|his|her|him)\b")
+PERSON_PRONOUNS = frozenset({"he", "she", "his", "her", "him"})
+PERSON_PRONOUN = re.compile(r"\b(?:he|she|his|her|him)\b")
 NAMED_BEFORE = re.compile(r"\b[A-Z]")
 
 
-def is_whole(sentence: PageSentence, longest: int = LONGEST) -> bool:
-    """Whether a sentence is one, and nothing of it is torn off."""
+def is_whole(sentence: PageSentence, max_chars: int = MAX_CHARS) -> bool:
+    """Whether this is a complete sentence, with all its brackets and quotation marks closed."""
     text = sentence.text
-    if not SHORTEST <= len(text) <= longest or text.rstrip(CLOSING)[-1:] not in ENDS:
+    if not MIN_CHARS <= len(text) <= max_chars or text.rstrip(CLOSING)[-1:] not in ENDS:
         return False
     for junk in JUNK:
         if junk in text:
@@ -139,7 +134,7 @@ def is_whole(sentence: PageSentence, longest: int = LONGEST) -> bool:
 
 
 def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
-    """Whether a sentence points at something outside itself that no name can stand for."""
+    """Whether a sentence refers to something outside itself that no name can replace."""
     if not POINTERS.isdisjoint(words.different) and POINTS_BACK.search(text):
         return True
     found = grammar.dangling.keys() & words.different
@@ -150,38 +145,38 @@ def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def has_unnamed_person(text: str, words: SentenceWords) -> bool:
-    """Whether a sentence speaks of a 'he' or 'she' whom it has not named before."""
-    if SOMEBODY.isdisjoint(words.different):
+    """Whether a sentence has a 'he' or 'she' whom it has not named before."""
+    if PERSON_PRONOUNS.isdisjoint(words.different):
         return False
-    found = SOMEBODY_THERE.search(text)
+    found = PERSON_PRONOUN.search(text)
     return found is not None and not NAMED_BEFORE.search(text, 1, found.start()) and found.start() > 0
 
 
 def has_name(text: str) -> bool:
-    """Whether a word behind the first begins with a capital."""
+    """Whether a word after the first starts with a capital."""
     return NAMED_BEFORE.search(text, 1) is not None
 
 
 def shortened_definition(sentence: PageSentence, verb: int) -> PageSentence:
-    """A long definition up to where it begins to tell more: 'was a naturalist who …'."""
-    if len(sentence.text) <= LONG_DEFINITION or verb < 0:
+    """A long definition, cut before its relative clause: 'was a naturalist who …'."""
+    if len(sentence.text) <= MAX_DEFINITION_CHARS or verb < 0:
         return sentence
-    found = TELLS_MORE.search(sentence.text, verb + SOMETHING)
+    found = FURTHER_CLAUSE.search(sentence.text, verb + MIN_DEFINITION_CHARS)
     kept = sentence.text[: found.start()] if found else ""
     if not kept or kept.count("(") != kept.count(")") or kept.count('"') % 2:
         return sentence
     return sentence._replace(text=f"{kept}.", end=sentence.start + len(kept))
 
 
-LONG_DEFINITION, SOMETHING = 290, 22
-TELLS_MORE = re.compile(
+MAX_DEFINITION_CHARS, MIN_DEFINITION_CHARS = 290, 22
+FURTHER_CLAUSE = re.compile(
     r",?(?: (?:in|of|on|for|by|to|from|with|at|through|under))? (?:who|whom|whose|which)\b"
     r"|, (?:and|but) (?:is|was|has|had)\b"
 )
 
 
 def tidy_sentence(text: str) -> str:
-    """A sentence without what only a dictionary needs, and without blanks where none belong."""
+    """A sentence without its pronunciation guides and stray blanks."""
     has_bracket = "(" in text
     if has_bracket:
         text = SOUNDS.sub("", text)
@@ -194,7 +189,7 @@ SOUNDS = re.compile(
     r"\s*\((?=[^()]*(?:IPA|pronounced|listen|[/\[][^()]*[ˈəɪʊɔɛæʃθʁ][^()]*|[A-Z]\w+: [^()]*[^\x00-\u024f])|\s*help)"
     r"(?:[^()]|\([^()]*\)){0,200}\)"
 )
-"""How a name is said, and what it is in other scripts."""
+"""Pronunciation of a name, and its form in other scripts."""
 BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
 
 
@@ -230,32 +225,32 @@ def claim_score(
     about_the_page: bool = False,
     has_name: bool = True,
 ) -> Score:
-    """The score of a claim made by rule."""
-    lines = [("a row of the page", ROW) if table else ("a sentence of the page", SENTENCE)]
+    """How credible a claim is, in log-odds."""
+    terms = [("a row of the page", ROW) if table else ("a sentence of the page", SENTENCE)]
     if about_the_page:
-        lines.append(("about the page's own subject", ABOUT_THE_PAGE))
+        terms.append(("about the page's own subject", ABOUT_THE_PAGE))
     if not has_name:
-        lines.append(("names nobody and nothing", NO_NAME))
+        terms.append(("names nobody and nothing", NO_NAME))
     if signals.references:
-        lines.append(("reference in the sentence", REFERENCED))
+        terms.append(("reference in the sentence", REFERENCED))
     if signals.citation_needed:
-        lines.append(("citation needed", CITATION_NEEDED))
+        terms.append(("citation needed", CITATION_NEEDED))
     if signals.disputed:
-        lines.append(("marked as disputed", DISPUTED))
+        terms.append(("marked as disputed", DISPUTED))
     if signals.stub:
-        lines.append(("the page is a stub", STUB))
-    lines += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
+        terms.append(("the page is a stub", STUB))
+    terms += [(f"hedged ({kind})", HEDGED[kind]) for kind in sorted({hedge.kind for hedge in hedges})]
     if put_in:
-        lines.append(PUT_IN[put_in])
+        terms.append(PUT_IN[put_in])
     if points >= CLEAR_POINTS:
-        lines.append(("clear type", CLEAR))
+        terms.append(("clear type", CLEAR))
     if length > LONG_CHARS:
-        lines.append(("long sentence", LONG_PENALTY))
-    return Score(tuple([ScoreLine(signal, more) for signal, more in lines]))
+        terms.append(("long sentence", LONG_PENALTY))
+    return Score(tuple([ScoreLine(signal, more) for signal, more in terms]))
 
 
 def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:
-    """What the page shows about how well a sentence is founded."""
+    """What the page shows about how well a sentence is supported."""
     marks = margin.marks(sentence.start, sentence.end)
     kinds = [mark.kind for mark in marks]
     return ClaimSignals(

@@ -1,4 +1,4 @@
-"""A page read for claims, and statements of its sentences that are of no other type."""
+"""A page prepared for claims, and statements from its sentences that have no other type."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_TAGS = 8
 
 
 class ClaimPage:
-    """The sentences of a page, their subjects, and what stands beside them."""
+    """The sentences of a page, their subjects, links and marks."""
 
     def __init__(self, page: PageDoc, book_name: str) -> None:
         self.page = page
@@ -41,7 +41,7 @@ class ClaimPage:
         self._book_name = book_name
 
     def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:
-        """Whether a sentence speaks of a 'he' or 'she' whom neither it nor the page has named."""
+        """Whether a sentence has a 'he' or 'she' whom neither it nor the page has named."""
         return not self.subjects.theme.is_person and has_unnamed_person(text, words)
 
     def claim(
@@ -58,7 +58,7 @@ class ClaimPage:
         score: Score,
         depends_on: DependsOn = "",
     ) -> Claim:
-        """A claim in these words, made of a sentence."""
+        """A claim in these words, from a sentence."""
         page = self.page
         section = page.sections[sentence.section]
         links = self.margin.links(sentence.start, sentence.end)
@@ -90,98 +90,95 @@ def _tags(subject: str, heading: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words if word))[:MAX_TAGS]
 
 
-LONGEST_STATEMENT = 420
-FEWEST_ITEMS, LONGEST_LIST = 2, 600
-EARLY = 6
-"""A pronoun among so many words behind the first stands for something in the sentence before."""
+MAX_STATEMENT_CHARS = 420
+MIN_ITEMS, MAX_LIST_CHARS = 2, 600
+EARLY_WORDS = 6
+"""A pronoun among this many words after the first refers to the sentence before."""
 
 SentenceFilter = Callable[[str, tuple[str, ...]], bool]
-"""Whether a sentence, below these headings, is wanted also where it is of no type."""
+"""Whether a sentence below these headings is wanted even if it has no claim type."""
 
 
 def all_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
-    """Every sentence is wanted."""
     return True
 
 
 def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
-    """Only claims that have a type are wanted."""
     return False
 
 
 class Statements:
-    """Makes statements of the sentences of a page that are wanted; they keep their words, also pronouns."""
+    """Makes statements from the wanted sentences of a page, in their own words, pronouns included."""
 
-    def __init__(self, read: ClaimPage, wanted: SentenceFilter) -> None:
-        self._page = read.page
-        self._read = read
-        self._sentences = read.sentences
-        self._subjects = read.subjects
-        self._grammar = read.grammar
+    def __init__(self, claim_page: ClaimPage, wanted: SentenceFilter) -> None:
+        self._page = claim_page.page
+        self._claim_page = claim_page
+        self._sentences = claim_page.sentences
+        self._subjects = claim_page.subjects
+        self._grammar = claim_page.grammar
         self._wanted = wanted
 
-    def of(self, number: int, sentence: PageSentence) -> Claim | None:
-        """What a sentence says, in its own words: by itself, or behind the one before it in its paragraph."""
-        if not is_whole(sentence, LONGEST_STATEMENT) or not self._wanted(
-            sentence.text, self._read.headings[sentence.section]
-        ):
+    def from_sentence(self, number: int, sentence: PageSentence) -> Claim | None:
+        """What a sentence says, read alone or after the one before it in its paragraph."""
+        headings = self._claim_page.headings[sentence.section]
+        if not is_whole(sentence, MAX_STATEMENT_CHARS) or not self._wanted(sentence.text, headings):
             return None
         if self._grammar.points_elsewhere.search(sentence.text):
             return None
         named, depends_on = self._subjects.of(number), self._dependence(number, sentence)
-        if depends_on == "previous" and not self._goes_on(number):
+        if depends_on == "previous" and not self._has_previous(number):
             return None
         if sentence.kind == "item" and self._subjects.opening(number).verb < 0:
             return None
         start = 0 if depends_on == "previous" else self._subjects.opening(number).start
         name = self._subjects.theme.name if named is None else named.name
         cut = sentence._replace(text=sentence.text[start:], start=sentence.start + start)
-        return self._stated(cut, name, depends_on)
+        return self._to_statement(cut, name, depends_on)
 
-    def of_list(self, number: int) -> Iterator[Claim]:
-        """'The drugs are:' and the items below it, as one statement; as many items as a reader takes in."""
+    def from_list(self, number: int) -> Iterator[Claim]:
+        """'The drugs are:' and the items below it as one statement, cut where it gets too long."""
         sentence, items = self._sentences[number], list[PageSentence]()
         for item in self._sentences[number + 1 :]:
             if item.kind != "item" or item.section != sentence.section or item.block > sentence.block + len(items) + 1:
                 break
-            if item.end - sentence.start > LONGEST_LIST:
+            if item.end - sentence.start > MAX_LIST_CHARS:
                 break
             items.append(item)
-        is_wanted = self._wanted(sentence.text, self._read.headings[sentence.section])
-        # Its verb may be missing or far away, so only a pronoun at its beginning counts.
-        begins = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
-        depends_on: DependsOn = "previous" if begins in self._grammar.genders else ""
+        is_wanted = self._wanted(sentence.text, self._claim_page.headings[sentence.section])
+        # Its verb may be missing or far away, so only a pronoun at its start counts.
+        first_word = sentence.text[self._subjects.opening(number).subject :].partition(" ")[0].lower()
+        depends_on: DependsOn = "previous" if first_word in self._grammar.genders else ""
         if (
-            len(items) < FEWEST_ITEMS
+            len(items) < MIN_ITEMS
             or not is_wanted
-            or (depends_on == "previous" and not self._goes_on(number))
+            or (depends_on == "previous" and not self._has_previous(number))
             or points_outside(sentence.text, SentenceWords.of(sentence.text), self._grammar)
         ):
             return
         follows = self._sentences[number + len(items) + 1 : number + len(items) + 2]
         is_cut = bool(follows) and follows[0].kind == "item" and follows[0].section == sentence.section
         text = f"{sentence.text} {'; '.join(item.text.rstrip(' .;,') for item in items)}{'; …' if is_cut else '.'}"
-        yield self._stated(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, depends_on)
+        yield self._to_statement(sentence._replace(text=text, end=items[-1].end), self._subjects.theme.name, depends_on)
 
-    def _goes_on(self, number: int) -> bool:
+    def _has_previous(self, number: int) -> bool:
         """Whether a sentence has one before it in its paragraph."""
         return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
 
     def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
-        """What a sentence can only be read with, if it cannot be read by itself."""
+        """What a sentence needs to be understood, if it cannot be read alone."""
         named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
         opening = self._subjects.opening(number)
         if (
-            (opening.start == 0 and self._is_tied(sentence.text))
+            (opening.start == 0 and self._starts_with_connective(sentence.text))
             or self._grammar.adds.match(sentence.text) is not None
             or self._grammar.ends_in_pronoun.search(sentence.text) is not None
             or points_outside(sentence.text, words, self._grammar)
-            or self._read.has_unnamed_person(sentence.text, words)
+            or self._claim_page.has_unnamed_person(sentence.text, words)
         ):
             return "previous"
         if named is None:
-            # What opens a paragraph is written to be read without what stands before it, by those who know the subject.
-            return "previous" if self._goes_on(number) or self._points_back(sentence.text) else "subject"
+            # A sentence that opens a paragraph needs nothing before it but the subject of the page.
+            return "previous" if self._has_previous(number) or self._points_back(sentence.text) else "subject"
         if named.end <= named.start:
             return "previous" if self._grammar.pronoun_second.match(sentence.text) else ""
         is_theme = named.name == self._subjects.theme.name and named.found is None
@@ -189,33 +186,32 @@ class Statements:
         return "subject" if is_theme and (self._subjects.theme.is_person or is_noun) else "previous"
 
     def _points_back(self, text: str) -> bool:
-        """Whether a sentence begins with a pronoun, or with a word that stands for something not in it."""
+        """Whether a sentence starts with a pronoun, or with a word that stands for something outside it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
-        if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY]):
+        if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY_WORDS]):
             return True  # 'It is assumed that they …'
         if word in self._grammar.genders:
             return self._grammar.expletive.match(rest) is None
         return word in self._grammar.pointing and word not in self._grammar.pointing_at_nouns
 
-    def _is_tied(self, text: str) -> bool:
-        """Whether a sentence begins with a word that ties it to what was said: 'However', 'Finally', not 'Today'."""
+    def _starts_with_connective(self, text: str) -> bool:
+        """Whether a sentence starts with a word that refers to what was said: 'However', 'Finally', not 'Today'."""
         found = self._grammar.connective.match(text)
         words = found[0].strip(" ,").lower() if found else ""
         return bool(words) and (
             words not in self._grammar.kept_connectives or words in self._grammar.ordering_connectives
         )
 
-    def _stated(self, sentence: PageSentence, subject: str, depends_on: DependsOn = "") -> Claim:
-        """A statement in the words of a sentence, or of a list."""
+    def _to_statement(self, sentence: PageSentence, subject: str, depends_on: DependsOn) -> Claim:
         text = tidy_sentence(" ".join(sentence.text.split()))
         text = text[:1].upper() + text[1:]
         figures = figures_of(text, SentenceWords.of(text), self._page.language, self._grammar)
         hedges = hedges_in(text, self._page.language)
-        signals = claim_signals(self._page, sentence, self._read.margin)
+        signals = claim_signals(self._page, sentence, self._claim_page.margin)
         score = claim_score(signals, hedges, length=len(text), has_name=has_name(text))
         quotes = (quote_at(self._page, sentence.start, sentence.end),)
-        return self._read.claim(
+        return self._claim_page.claim(
             sentence,
             text,
             "statement",

@@ -1,4 +1,4 @@
-"""Whom or what a sentence is about: a leading "He", "It" or "The city" by its name, or nothing at all."""
+"""Whom or what a sentence is about: resolves a leading "He", "It" or "The city" to a name, or gives up."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ OWNED = re.compile(r"(.+?)['’]s?\s")
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
-MAX_BACK = 4
-"""How many sentences back a pronoun is followed."""
-LONGEST_SUBJECT = 60
-LONGEST_NAME = 5
+MAX_SENTENCES_BACK = 4
+"""How far back a pronoun is resolved."""
+MAX_SUBJECT_CHARS = 60
+MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4
 COUNTED_WORDS = 3
-SPOKEN = frozenset({"he", "she", "his", "him"})
+PERSON_PRONOUNS = frozenset({"he", "she", "his", "him"})
 
 
 class NamedSubject(NamedTuple):
-    """A subject by its name, and the words of the sentence that the name replaces."""
+    """The name of a subject, and the span of the words in the sentence that it replaces."""
 
     name: str
     start: int = 0
     end: int = 0
     possessive: bool = False
     found: tuple[int, int] | None = None
-    """Where on the page the name stands that was put in; None if it is the title's, or nothing was replaced."""
+    """Where on the page the name was found; None if it is the title, or nothing was replaced."""
 
     def put_into(self, text: str, theme: PageTheme) -> str:
-        """The sentence with the name in place of the words that stand for it."""
+        """The sentence with the name instead of the words it replaces."""
         if self.end <= self.start:
             return text
         name = theme.name_with_article if self.name == theme.name else self.name
@@ -58,7 +58,7 @@ class NamedSubject(NamedTuple):
 
 
 class Subjects:
-    """Finds the subjects of a page's sentences; those before a sentence tell whom its pronouns stand for."""
+    """Finds the subjects of a page's sentences, resolving pronouns by the sentences before them."""
 
     def __init__(self, page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> None:
         self._page = page
@@ -73,7 +73,7 @@ class Subjects:
         return self._openings[number]
 
     def of(self, number: int) -> NamedSubject | None:
-        """The subject of a sentence; None where it cannot be named, so that nothing can be claimed."""
+        """The subject of a sentence; None if it cannot be named, so that the sentence makes no claim."""
         text = self._sentences[number].text
         opening = self.opening(number)
         if text[0] in '"“«':
@@ -98,7 +98,7 @@ class Subjects:
         """A subject that the sentence itself names."""
         words = self.phrase(text, opening)
         if words and words.split()[0].lower() in self._grammar.introductions and not COUNTING.match(words):
-            return None  # 'With the siege lifted he left': where its subject begins, nobody knows
+            return None  # 'With the siege lifted he left': it is unclear where the subject starts
         if self._is_theme(words):
             is_short = self.theme.is_person and words in self.theme.short and words != self.theme.name
             goes_on = text[opening.subject + len(words) :].startswith((",", " ("))
@@ -108,30 +108,30 @@ class Subjects:
         possessive = OWNED.match(words)
         if possessive and self._is_theme(possessive[1]):
             return NamedSubject(self.theme.name)
-        return self._spoken_of(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
+        return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
 
     def _first_words(self, text: str, opening: SentenceOpening) -> str:
-        """What a sentence begins with where no verb shows how long its subject is."""
+        """What a sentence starts with, if no verb shows where its subject ends."""
         name = NAME.match(text, opening.subject)
         if name and " " in name[0]:
             return name[0]
-        return END_OF_NAME.split(text[opening.subject :], maxsplit=1)[0][:LONGEST_SUBJECT].rstrip(".")
+        return END_OF_NAME.split(text[opening.subject :], maxsplit=1)[0][:MAX_SUBJECT_CHARS].rstrip(".")
 
-    def _spoken_of(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
-        """'The sights he saw led him on': the first pronoun by its name, where the subject is nobody else's."""
+    def _by_pronoun(self, text: str, opening: SentenceOpening, words: str) -> NamedSubject | None:
+        """Resolves the first pronoun of 'The sights he saw led him on', unless the subject is someone else."""
         if not self.theme.is_person or (words and NAME.fullmatch(words) and not self._is_several(words)):
             return None
         for found in PRONOUN.finditer(text, opening.subject):
             small = found[0].lower()
             before = text[: found.start()]
             if before.count("(") != before.count(")") or any(name in before for name in self.theme.short):
-                return None  # he has been named, or is spoken of in passing
-            if small in SPOKEN and self._grammar.genders[small] == self.theme.gender:
+                return None  # he has been named already, or the pronoun is in brackets
+            if small in PERSON_PRONOUNS and self._grammar.genders[small] == self.theme.gender:
                 return NamedSubject(self.theme.name, found.start(), found.end(), small in self._grammar.possessive)
         return None
 
     def _is_theme(self, words: str) -> bool:
-        """Whether some words name what the page is about: 'A volcano' and 'Volcanoes' on the page Volcano."""
+        """Whether these words name what the page is about: 'A volcano' and 'Volcanoes' on the page Volcano."""
         if words in self.theme.short:
             return True
         if self.theme.is_person and self.theme.ends <= set(words.split()):
@@ -141,13 +141,13 @@ class Subjects:
         return bare == name or singular(bare) == singular(name) or bare.startswith((f"{name} or ", f"{name} and "))
 
     def phrase(self, text: str, opening: SentenceOpening) -> str:
-        """The words of a subject, as far as they are a name for something; empty if they are none."""
+        """The words of a subject, as far as they can serve as a name, or ""."""
         if opening.verb < 0:
             return ""
         words = text[opening.subject : opening.verb].strip(" ,")
         words = END_OF_NAME.split(words, maxsplit=1)[0]
         words = ADVERB.sub("", words)
-        return words if 0 < len(words) <= LONGEST_SUBJECT else ""
+        return words if 0 < len(words) <= MAX_SUBJECT_CHARS else ""
 
     def _pointing(self, text: str, opening: SentenceOpening, small: str) -> NamedSubject | None:
         if small not in self._grammar.pointing_at_nouns:
@@ -172,12 +172,12 @@ class Subjects:
         found = DEFINITE.fullmatch(phrase)
         if small == "the":
             if found is None:
-                return self._spoken_of(text, opening, phrase) or self._the(phrase)
+                return self._by_pronoun(text, opening, phrase) or self._the(phrase)
             noun = found[1]
-            if len(phrase.split()) > 2:  # 'the uniflow engine' is not what the page is about, but a kind of it
-                return self._spoken_of(text, opening, phrase) or self._the(phrase)
+            if len(phrase.split()) > 2:  # 'the uniflow engine' is only a kind of what the page is about
+                return self._by_pronoun(text, opening, phrase) or self._the(phrase)
             if noun in self.theme.kinds and self.theme.gender != "several":
-                return self._replaced(self.theme.name, opening.subject, phrase)
+                return NamedSubject(self.theme.name, opening.subject, opening.subject + len(phrase))
             if noun in self._grammar.kinds:
                 named = self._kind_before(number, noun)
                 return named and NamedSubject(
@@ -196,11 +196,8 @@ class Subjects:
             return None  # 'the two brothers', 'the latter', 'the first of these'
         return NamedSubject(phrase)
 
-    def _replaced(self, name: str, start: int, phrase: str) -> NamedSubject:
-        return NamedSubject(name, start, start + len(phrase))
-
     def _kind_before(self, number: int, noun: str) -> NamedSubject | None:
-        """A name right before, of the kind that 'the …' names: 'Fort Sumter … The fort …'."""
+        """A name in the sentences right before that 'the …' refers to: 'Fort Sumter … The fort …'."""
         for back in range(number - 1, max(number - 3, -1), -1):
             sentence = self._sentences[back]
             if sentence.block != self._sentences[number].block:
@@ -215,17 +212,17 @@ class Subjects:
         text = self._sentences[number].text
         if text[start:end].lower() == "it" and self._grammar.expletive.match(text, end + 1):
             return NamedSubject(self.theme.name)
-        found = self._before(number, gender)
+        found = self._antecedent(number, gender)
         if found is None:
             return None
         if found.name == self.theme.name and any(name in text[:start] for name in self.theme.short):
             return NamedSubject(found.name)  # 'In recognition of Darwin's work, he …'
         return NamedSubject(found.name, start, end, possessive, found.found)
 
-    def _before(self, number: int, gender: str) -> NamedSubject | None:
-        """Whom or what a pronoun of this gender stands for, by the sentences before it."""
+    def _antecedent(self, number: int, gender: str) -> NamedSubject | None:
+        """Whom or what a pronoun of this gender refers to, by the sentences before it."""
         here = self._sentences[number]
-        for back in range(number - 1, max(number - 1 - MAX_BACK, -1), -1):
+        for back in range(number - 1, max(number - 1 - MAX_SENTENCES_BACK, -1), -1):
             sentence = self._sentences[back]
             if sentence.block != here.block or sentence.kind == "item":
                 break
@@ -233,22 +230,22 @@ class Subjects:
             word = ANY_WORD.match(sentence.text, opening.subject)
             other = self._grammar.genders.get(word[0].lower(), "") if word else ""
             if other == gender:
-                continue  # the same one goes on
+                continue  # still the same one
             if other and {other, gender} == {"male", "female"}:
                 return None
             if sentence.text.count("(") != sentence.text.count(")"):
-                return None  # torn
+                return None  # not a complete sentence
             found = self._candidate(sentence, opening, gender, other)
             if found is not None:
                 return found
             if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
                 return None  # something else came between
-        # Further down, an 'it' that nothing was said of before is often what the section is about.
+        # Below the lead, an 'it' without an antecedent is often what the section is about.
         return None if gender == "thing" and here.section else self._theme_for(gender)
 
     @property
     def first(self) -> int:
-        """The sentence that says what the page is about: the first of the introduction that is about it."""
+        """The number of the sentence that defines the page: the first of the lead with its subject."""
         for number, sentence in enumerate(self._sentences[:FIRST_SENTENCES]):
             if sentence.section:
                 break
@@ -278,8 +275,8 @@ class Subjects:
         words = phrase.lower().split()
         vague = words[0] in self._grammar.genders or words[0] in ("a", "an") or words[-1] in self._grammar.people
         vague = vague or words[0] in self._grammar.introductions or words[0].endswith("ing")
-        if len(words) > LONGEST_NAME or kind or vague or not self._is_word_for(phrase):
-            return None  # a phrase that would need to be named itself, or somebody instead of something
+        if len(words) > MAX_NAME_WORDS or kind or vague or not self._is_name(phrase):
+            return None  # a phrase that would need a name itself, or a person instead of a thing
         place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
         return NamedSubject(phrase, found=place)
 
@@ -290,15 +287,15 @@ class Subjects:
         found = NAME.match(phrase)
         if found is None or found[0] != phrase or phrase.partition(" ")[0] in ("The", "A", "An", "In", "On"):
             return None
-        if not self._is_word_for(phrase):
+        if not self._is_name(phrase):
             return None
         if self.theme.is_person and self.theme.gender == gender and set(phrase.split()) & self.theme.short:
             return NamedSubject(self.theme.name)
         place = (sentence.start + opening.subject, sentence.start + opening.subject + len(phrase))
         return NamedSubject(phrase, found=place)
 
-    def _is_word_for(self, phrase: str) -> bool:
-        """Whether one word at the start of a sentence is a name: then it has its capital inside sentences as well."""
+    def _is_name(self, phrase: str) -> bool:
+        """Whether a single word is a name: then it is capitalised within sentences too."""
         if " " in phrase:
             return True
         return re.search(rf"[a-z,;] {re.escape(phrase)}\b", self._page.text) is not None

@@ -1,4 +1,4 @@
-"""Of which type a sentence is, and what its numbers measure."""
+"""Which claim type a sentence has, and what its numbers measure."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from kiwiresearch.text.when import DateMention, dates_in
 PRIORITY: tuple[ClaimType, ...] = (
     "quote", "disputed", "definition", "causal", "comparative", "numeric", "timeline",
 )  # fmt: skip
-"""Which type wins among equals: the rarer and more telling one."""
+"""Which type wins among equals: the rarer and more specific one."""
 
-ENOUGH = 1.4
-"""Sentences with less than this of every type are of none."""
-CLOSE = 0.75
-"""Another type counts as well if it has this share of the best one's points."""
-MOST = 4.0
+MIN_TYPE_POINTS = 1.4
+"""A sentence with fewer points for every type has none."""
+MIN_OTHER_SHARE = 0.75
+"""Another type counts too if it has this share of the best one's points."""
+MAX_TYPE_POINTS = 4.0
 
-SIGNS = re.compile(r"""[.,;:!?()[\]{}"“”«»…—–/*+=<>|&%$£€°]""")
-BLANKED = bytes(ord(" ") if SIGNS.match(chr(code)) else code for code in range(256))
+PUNCTUATION = re.compile(r"""[.,;:!?()[\]{}"“”«»…—–/*+=<>|&%$£€°]""")
+BLANKED = bytes(ord(" ") if PUNCTUATION.match(chr(code)) else code for code in range(256))
 COPULA = re.compile(r"(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(an?|the|any|one)\s+(\w+)(?:\s+(\w+))?")
 SUPERLATIVE = re.compile(
     r"\b(?:the|its|their|his|her|\w+['’]s|second|third|fourth)\s+(?:most\s+[a-z]+|least\s+[a-z]+"
     r"|(?!forest|west|east|rest|interest|harvest|conquest|protest|contest|request|test|latest|priest|guest)[a-z]{2,}est)\b"
 )
-QUOTED_WORDS = 5
+MIN_QUOTED_WORDS = 5
 TIMES = frozenset({"s"})
 
 
@@ -47,7 +47,7 @@ class TypedSentence(NamedTuple):
 
 
 class SentenceWords(NamedTuple):
-    """The words of a sentence, in small letters."""
+    """The words of a sentence, in lower case."""
 
     all: list[str]
     different: frozenset[str]
@@ -55,23 +55,23 @@ class SentenceWords(NamedTuple):
     @classmethod
     def of(cls, text: str) -> SentenceWords:
         small = text.lower()
-        # Most sentences are ASCII, and bytes are blanked five times as fast as letters.
-        bare = small.encode().translate(BLANKED).decode() if small.isascii() else SIGNS.sub(" ", small)
+        # Most sentences are ASCII, and replacing bytes is five times as fast as replacing characters.
+        bare = small.encode().translate(BLANKED).decode() if small.isascii() else PUNCTUATION.sub(" ", small)
         words = bare.split()
         return cls(words, frozenset(words))
 
     @property
     def padded(self) -> str:
-        """All in a row, with a space before and behind each."""
+        """All in one string, with a space before and after each."""
         return f" {' '.join(self.all)} "
 
 
 class SentenceFeatures(NamedTuple):
-    """What is known of a sentence before it has a type."""
+    """What the type of a sentence is decided by."""
 
     text: str
     cues: TypePoints
-    """What its words say by themselves."""
+    """Points from cue words."""
     verb: int
     """Where its first verb is; -1 if it has none."""
     quantities: Sequence[Quantity]
@@ -81,11 +81,11 @@ class SentenceFeatures(NamedTuple):
     first: bool
     """Whether it opens the page."""
     lead: bool = False
-    """Whether it stands in the introduction."""
+    """Whether it is in the lead."""
 
 
 def may_have_type(text: str, words: SentenceWords, cues: TypePoints) -> bool:
-    """A quick look that spares most sentences of no type all further ones."""
+    """A quick check that rules out most sentences without a type."""
     if '"' in text or "“" in text or "«" in text:
         return True
     for points in cues.values():
@@ -98,39 +98,43 @@ BEING = frozenset({"is", "are", "was", "were"})
 IS_A = re.compile(r"\b(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(?:an?|the|any|one)\s")
 
 
-def type_of(looks: SentenceFeatures) -> TypedSentence | None:
-    """The type of a sentence; None if it is none that a brief could use."""
-    points = type_points(looks)
+def type_of(features: SentenceFeatures) -> TypedSentence | None:
+    """The type of a sentence; None if it has none that a brief could use."""
+    points = type_points(features)
     most = max(points.values())
-    if most < ENOUGH:
+    if most < MIN_TYPE_POINTS:
         return None
-    close = max(CLOSE * most, ENOUGH)
+    close = max(MIN_OTHER_SHARE * most, MIN_TYPE_POINTS)
     kinds = [kind for kind in PRIORITY if points.get(kind, 0.0) >= close]
     best = max(kinds, key=points.__getitem__)
     kinds.remove(best)
     return TypedSentence(best, tuple(kinds), round(most, 2))
 
 
-def type_points(looks: SentenceFeatures) -> TypePoints:
-    """How much speaks for each type."""
-    text, points = looks.text, dict(looks.cues)
-    _add(points, "definition", _defining(looks))
-    if looks.quantities:
-        _add(points, "numeric", _measuring(looks.quantities))
+def type_points(features: SentenceFeatures) -> TypePoints:
+    """The points of each type."""
+    text, points = features.text, dict(features.cues)
+    _add(points, "definition", _defining(features))
+    if features.quantities:
+        _add(points, "numeric", _measuring(features.quantities))
     else:
         points.pop("numeric", None)
-    if looks.dates:
-        _add(points, "timeline", _dated(looks))
+    if features.dates:
+        _add(points, "timeline", _dated(features))
     elif points.get("timeline", 0.0) < STRONG:
         points.pop("timeline", None)
-    # Few sentences have such letters at all, and the pattern is slow.
+    # Few sentences have these letters, and the pattern is slow.
     if ("est" in text or "most" in text or "least" in text) and SUPERLATIVE.search(text):
         _add(points, "comparative", STRONG / 2)
-    if _quoted_words(text) >= QUOTED_WORDS:
+    if _quoted_words(text) >= MIN_QUOTED_WORDS:
         _add(points, "quote", 2.6 if text[0] in QUOTATION else 1.4)
     else:
         points.pop("quote", None)
-    return {kind: min(total, MOST) for kind, total in points.items()} if max(points.values()) > MOST else points
+    return (
+        {kind: min(total, MAX_TYPE_POINTS) for kind, total in points.items()}
+        if max(points.values()) > MAX_TYPE_POINTS
+        else points
+    )
 
 
 def _add(points: TypePoints, kind: ClaimType, more: float) -> None:
@@ -138,7 +142,7 @@ def _add(points: TypePoints, kind: ClaimType, more: float) -> None:
 
 
 def cue_points(words: SentenceWords, language: str) -> TypePoints:
-    """The strongest cue of each type, and a little for each further one."""
+    """Points for the strongest cue of each type, and a share for each further one."""
     cues = type_cues(language)
     points: TypePoints = {}
     found = cues.by_word.keys() & words.different
@@ -156,15 +160,15 @@ def cue_points(words: SentenceWords, language: str) -> TypePoints:
                     best[kind] = weight
     for kind, strongest in best.items():
         if points[kind] != strongest:
-            points[kind] = round(strongest + MORE * (points[kind] - strongest), 3)
+            points[kind] = round(strongest + FURTHER_CUE_SHARE * (points[kind] - strongest), 3)
     return points
 
 
-MORE = 0.35
+FURTHER_CUE_SHARE = 0.35
 
 
 def _quoted_words(text: str) -> int:
-    """How many words the longest quotation in a sentence has; one that does not end goes on in the next."""
+    """How many words the longest quotation in a sentence has, closed or not."""
     if '"' not in text and "“" not in text and "«" not in text:
         return 0
     straight = text.replace("“", '"').replace("”", '"').replace("«", '"').replace("»", '"')
@@ -174,37 +178,37 @@ def _quoted_words(text: str) -> int:
 QUOTATION = '"“«'
 
 
-def _defining(looks: SentenceFeatures) -> float:
-    """'X is a …', above all where X is what the page is about."""
-    # The introduction describes what the page is about, whatever its verbs are.
-    described = ENOUGH if looks.lead and looks.of_theme else 0.0
-    found = COPULA.match(looks.text, looks.verb) if looks.verb >= 0 else None
+def _defining(features: SentenceFeatures) -> float:
+    """Points for 'X is a …': more if X is what the page is about."""
+    # The lead describes what the page is about, whatever its verbs are.
+    described = MIN_TYPE_POINTS if features.lead and features.of_theme else 0.0
+    found = COPULA.match(features.text, features.verb) if features.verb >= 0 else None
     if found is None:
         return described
-    if found[1] == "the" and SUPERLATIVE.match(looks.text, found.start(1)):
+    if found[1] == "the" and SUPERLATIVE.match(features.text, found.start(1)):
         return 0.5
-    return (1.8 if looks.of_theme else 1.4) + (2.0 if looks.first else 0.0)
+    return (1.8 if features.of_theme else 1.4) + (2.0 if features.first else 0.0)
 
 
 def _measuring(quantities: Sequence[Quantity]) -> float:
     points = 0.0
     for one in quantities:
-        if one.unit in TIMES or (not one.unit and one.high < SMALL):
+        if one.unit in TIMES or (not one.unit and one.high < SMALL_COUNT):
             points += 0.5
         else:
             points += 1.5
     return min(points, 3.0)
 
 
-SMALL = 12
+SMALL_COUNT = 12
 
 
-def _dated(looks: SentenceFeatures) -> float:
-    early = any(one.start < EARLY for one in looks.dates)
-    return 1.7 + (0.6 if early else 0.0) + 0.2 * min(len(looks.dates) - 1, 3)
+def _dated(features: SentenceFeatures) -> float:
+    early = any(one.start < EARLY_CHARS for one in features.dates)
+    return 1.7 + (0.6 if early else 0.0) + 0.2 * min(len(features.dates) - 1, 3)
 
 
-EARLY = 12
+EARLY_CHARS = 12
 
 
 FIGURE = re.compile(r"\d+")
@@ -220,7 +224,7 @@ class Figures(NamedTuple):
 
 def is_counting(text: str, words: SentenceWords, grammar: Grammar) -> bool:
     """Whether a sentence may have numbers or dates at all."""
-    # A pattern for the ten figures alone is five times as fast.
+    # A pattern for the ten ASCII digits alone is five times as fast.
     figure = ASCII_FIGURE if text.isascii() else FIGURE
     return figure.search(text) is not None or _has_number_word(words, grammar)
 
@@ -233,19 +237,19 @@ def _has_number_word(words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def figures_of(text: str, words: SentenceWords, language: str, grammar: Grammar) -> Figures:
-    """The numbers and dates of a sentence; where all figures belong to dates, nothing else is looked for."""
+    """The numbers and dates of a sentence; numbers are looked for only if not all figures belong to dates."""
     dates = dates_in(text, language)
     spans = [(one.start, one.end) for one in dates]
-    left = not _has_number_word(words, grammar) and all(
+    only_dates = not _has_number_word(words, grammar) and all(
         any(start <= found.start() < end for start, end in spans) for found in FIGURE.finditer(text)
     )
-    return Figures((), dates) if left else Figures(quantities_in(text, language, not_in=spans), dates)
+    return Figures((), dates) if only_dates else Figures(quantities_in(text, language, not_in=spans), dates)
 
 
 NO_FIGURES = Figures((), ())
 
 
-BEFORE, BEHIND = 60, 30
+CHARS_BEFORE, CHARS_AFTER = 60, 60
 WORDS = re.compile(r"[a-z]+")
 AT_A_TIME = frozenset({"day", "month", "season", "year", "decade", "century"})
 
@@ -262,12 +266,12 @@ def measures_in(
 
 
 def _measured_property(text: str, one: Quantity, grammar: Grammar) -> str:
-    """The nearest word before the number that names a measure, else one behind it, else what the unit is for."""
-    # Only in the number's own clause: what stands behind a comma measures something else.
-    before = WORDS.findall(CLAUSE.split(text[max(one.start - BEFORE, 0) : one.start].lower())[-1])
-    after = BRACKET.sub("", text[one.end : one.end + 2 * BEHIND].lower())
-    behind = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
-    near = [*behind[:1], *reversed(before[-8:]), *behind[1:3]]
+    """The nearest word that names a measure, or else what the unit usually measures."""
+    # Only in the number's own clause: words after a comma are about something else.
+    before = WORDS.findall(CLAUSE.split(text[max(one.start - CHARS_BEFORE, 0) : one.start].lower())[-1])
+    after = BRACKET.sub("", text[one.end : one.end + CHARS_AFTER].lower())
+    following = WORDS.findall(CLAUSE.split(after, maxsplit=1)[0])
+    near = [*following[:1], *reversed(before[-8:]), *following[1:3]]
     named = next((grammar.measure_words[word] for word in near if word in grammar.measure_words), "")
     if one.unit:
         allowed = grammar.measures.get("money" if is_money(one.unit) else one.unit, ())
@@ -280,17 +284,16 @@ def _measured_property(text: str, one: Quantity, grammar: Grammar) -> str:
 
 
 def is_money(unit: str) -> bool:
-    """Whether a unit is a currency: its three letters, or a sign that several share."""
-    return unit == "$" or (len(unit) == CODE and unit.isupper())
+    """Whether a unit is a currency: an ISO code of three letters, or a sign that several share."""
+    return unit == "$" or (len(unit) == 3 and unit.isupper())
 
 
-CODE = 3
 CLAUSE = re.compile(r"[,;:] |\(|\)")
 BRACKET = re.compile(r"\([^()]*\)")
 
 
 def _when(text: str, one: Quantity, dates: Sequence[DateMention]) -> DateRange | None:
-    """The date in a number's own clause, the nearest one first; a single date holds for the whole sentence."""
+    """The nearest date in a number's own clause; a single date applies to all of the sentence."""
     dated = [date for date in dates if date.when.precision in AT_A_TIME]
     own = [date for date in dated if not CLAUSE.search(text, *_between(one, date))]
     if own:

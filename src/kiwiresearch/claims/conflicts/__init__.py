@@ -1,1 +1,1 @@
-"""Whether two sentences contradict each other, and of what kind a disagreement is."""
+"""Whether two sentences contradict each other, and what kind of disagreement it is."""

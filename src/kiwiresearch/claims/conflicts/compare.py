@@ -1,4 +1,4 @@
-"""Whether one text contradicts another, where, and of what kind the disagreement is."""
+"""Whether one text contradicts another, where, and what kind of disagreement it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from kiwiresearch.claims.conflicts.near_identical import compare_near_identical
 from kiwiresearch.claims.conflicts.sentences import (
     ComparedSentence,
     Disagreement,
@@ -16,7 +17,7 @@ from kiwiresearch.claims.conflicts.sentences import (
     TextSpan,
     read_sentence,
 )
-from kiwiresearch.claims.conflicts.value_comparison import compare_near_identical, compare_own_list, compare_values
+from kiwiresearch.claims.conflicts.value_comparison import compare_own_list, compare_values
 from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_fillers
 from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import date_relation as date_relation
@@ -25,18 +26,23 @@ from kiwiresearch.text.quantity import quantity_relation as quantity_relation
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.text.similarity import roots_of
 
-SAME_WORDS = 0.4
-"""So much of the shorter sentence's words must be in the other, …"""
+MIN_OVERLAP = 0.4
+"""The share of the shorter sentence's words that must be in the other."""
 ENOUGH_WORDS = 4
-"""… and fewer common words than this count for less."""
+"""Fewer common words than this count for less."""
 AGREE = ("same", "rounding", "overlap")
 YEAR_S = 31_557_600
-SLACK_YEARS = 2
+SLACK_YEARS, SLACK_SHARE = 2, 0.1
+"""A stated duration may differ from its years by this much: counting inclusively, or rounding."""
+MAX_GAP_CHARS = 6
+"""Between a duration and its years: '138 years, 799–684 BC'."""
+LOOSE_STRENGTH = 0.4
+FIGURE = re.compile(r"\d")
 
 
 def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
-    """The first value of a kind that both have and on which nothing they say agrees."""
-    if a.text == b.text or _likeness(a, b) < SAME_WORDS:
+    """The first kind of value that both sentences have and of which no two values agree."""
+    if a.text == b.text or _overlap(a, b) < MIN_OVERLAP:
         return None
     dates = {date_relation(one.when, other.when) for one in a.dates for other in b.dates} == {"apart"}
     numbers = _numbers_apart(a, b)
@@ -49,68 +55,58 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
 
 
 def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, TextSpan] | None:
-    """The first numbers of one kind that both have and of which none agree."""
+    """The first numbers of a unit that both sentences have and of which no two agree."""
     for unit in dict.fromkeys(one.unit for one in a.quantities):
-        mine, theirs = _of(a.quantities, unit), _of(b.quantities, unit)
+        mine, theirs = _with_unit(a.quantities, unit), _with_unit(b.quantities, unit)
         if mine and theirs and not any(quantity_relation(one, other) in AGREE for one in mine for other in theirs):
             return (mine[0].start, mine[0].end), (theirs[0].start, theirs[0].end)
     return None
 
 
-def compare_own_duration(saying: ComparedSentence) -> Disagreement | None:
-    """A sentence that gives a time in years and its first and last year, which do not fit: '138 years, 799–684 BC'."""
-    for lasted in saying.quantities:
+def compare_own_duration(sentence: ComparedSentence) -> Disagreement | None:
+    """A sentence with a duration and its first and last year, which do not fit: '138 years, 799–684 BC'."""
+    for lasted in sentence.quantities:
         if lasted.unit != "s" or "year" not in lasted.written_unit or lasted.qualifier:
             continue
-        for dated in saying.dates:
-            near = 0 <= dated.start - lasted.end <= NEAR or 0 <= lasted.start - dated.end <= NEAR
-            if not (near and dated.when.lasts and dated.when.precision == "year" and not dated.when.qualifier):
+        for dated in sentence.dates:
+            gaps = dated.start - lasted.end, lasted.start - dated.end
+            is_near = any(0 <= gap <= MAX_GAP_CHARS for gap in gaps)
+            if not (is_near and dated.when.lasts and dated.when.precision == "year" and not dated.when.qualifier):
                 continue
             years = dated.when.last_year - dated.when.first_year
-            said = lasted.low / YEAR_S
-            if abs(years - said) > max(SLACK_YEARS, SLACK_SHARE * years):
+            if abs(years - lasted.low / YEAR_S) > max(SLACK_YEARS, SLACK_SHARE * years):
                 return _found("a number", (lasted.start, lasted.end), (dated.start, dated.end))
     return None
 
 
-NEAR = 6
-SLACK_SHARE = 0.1
-
-
-def _of(quantities: Sequence[Quantity], unit: str) -> list[Quantity]:
+def _with_unit(quantities: Sequence[Quantity], unit: str) -> list[Quantity]:
     return [one for one in quantities if one.unit == unit and not one.converted]
 
 
-def _likeness(a: ComparedSentence, b: ComparedSentence) -> float:
+def _overlap(a: ComparedSentence, b: ComparedSentence) -> float:
     one, other = _words(a), _words(b)
     common = len(one & other)
     smaller = min(len(one), len(other))
     return common / smaller * min(1.0, common / ENOUGH_WORDS) if smaller else 0.0
 
 
-def _words(saying: ComparedSentence) -> frozenset[str]:
-    return frozenset(root for root in roots_of(saying.text, saying.language) if not FIGURE.search(root))
-
-
-FIGURE = re.compile(r"\d")
+def _words(sentence: ComparedSentence) -> frozenset[str]:
+    return frozenset(root for root in roots_of(sentence.text, sentence.language) if not FIGURE.search(root))
 
 
 def _found(what: DisputedValue, a: tuple[int, int], b: tuple[int, int]) -> Disagreement:
     text = "Both speak of the same thing, and no value of this kind is the same."
     why = Message(text, "differ.no_common_value")
-    return Disagreement("contradiction", what, a, b, why, STRENGTH)
-
-
-STRENGTH = 0.4
+    return Disagreement("contradiction", what, a, b, why, LOOSE_STRENGTH)
 
 
 CELL_END = re.compile(r"\n+|\s*\|+\s*|(?<=[^\s.!?]) {2,}(?=[A-Z0-9])")
-"""Where a line or a cell of a table ends that was written into a text."""
+"""Where a line ends, or a cell of a table that was written as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextComparison:
-    """What came of comparing two texts; only a contradiction is a conflict."""
+    """The result of comparing two texts; only a contradiction is a conflict."""
 
     conflict: bool
     kind: DisagreementKind | None = None
@@ -121,31 +117,28 @@ class TextComparison:
 
 
 def compare(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
-    """How two sayings disagree, if they speak of the same thing and do not say the same."""
+    """How two sentences disagree, if they are about the same thing and do not say the same."""
     if a.text == b.text:
         return None
     if (b.text, b.subject) < (a.text, a.subject):
-        turned = compare(b, a)
-        return turned.reversed() if turned else None
+        # In one order only, so that the result does not depend on it.
+        swapped = compare(b, a)
+        return swapped.reversed() if swapped else None
     one, other = reading_of(a), reading_of(b)
-    twins = compare_near_identical(one, other)
-    if twins is not None:
-        return twins.disagreement
+    near_identical = compare_near_identical(one, other)
+    if near_identical is not None:
+        return near_identical.disagreement
     found = [d for d in (compare_values(one, other), compare_fillers(one, other), compare_denials(one, other)) if d]
-    return max(found, key=_clear, default=None)
+    return max(found, key=lambda one: (one.kind == "contradiction", one.strength), default=None)
 
 
-def _clear(found: Disagreement) -> tuple[bool, float]:
-    return found.kind == "contradiction", found.strength
-
-
-def reading_of(saying: ComparedSentence) -> SentenceReading:
-    """The reading of a saying, which is kept for the next comparison."""
-    return read_sentence(saying.text, saying.subject, saying.quantities, saying.dates, saying.language)
+def reading_of(sentence: ComparedSentence) -> SentenceReading:
+    """The reading of a sentence, cached for the next comparison."""
+    return read_sentence(sentence.text, sentence.subject, sentence.quantities, sentence.dates, sentence.language)
 
 
 def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> TextComparison:
-    """The clearest disagreement of a sentence of the first text with one of the second.
+    """The clearest disagreement between a sentence of the first text and one of the second.
 
     A text may disagree with itself: two of its sentences, or a number and the list that follows it.
     """
@@ -160,20 +153,20 @@ def compare_texts(a: str, b: str, title: str = "", language: str = "eng") -> Tex
             for other in others
             if compare(one, other) is None and (found := compare_loosely(one, other))
         ]
-    return max(outcomes, key=_first, default=TextComparison(conflict=False))
+    return max(outcomes, key=_clarity, default=TextComparison(conflict=False))
 
 
 def _outcome(one: ComparedSentence, other: ComparedSentence, found: Disagreement) -> TextComparison:
     return TextComparison(found.kind == "contradiction", found.kind, one.text, other.text, found.why, found)
 
 
-def _first(outcome: TextComparison) -> tuple[bool, float]:
+def _clarity(outcome: TextComparison) -> tuple[bool, float]:
     return outcome.conflict, outcome.disagreement.strength if outcome.disagreement else 0.0
 
 
 @lru_cache(maxsize=512)
 def sentences_to_compare(text: str, title: str = "", language: str = "eng") -> tuple[ComparedSentence, ...]:
-    """The sentences of a text; one that begins with a pronoun is about what the one before is about."""
+    """The sentences of a text; one that starts with a pronoun has the subject of the one before."""
     cells = [found.end() for found in CELL_END.finditer(text)]
     starts = sentence_starts(text, cells, language)
     about = title
@@ -182,9 +175,9 @@ def sentences_to_compare(text: str, title: str = "", language: str = "eng") -> t
         sentence = text[start:end].strip().rstrip("|").rstrip()
         if not sentence:
             continue
-        saying = ComparedSentence.of(sentence, title, language)
-        if about and reading_of(saying).by_pronoun:
-            saying = replace(saying, subject=about)
-        found.append(saying)
-        about = reading_of(saying).about or about
+        compared = ComparedSentence.of(sentence, title, language)
+        if about and reading_of(compared).by_pronoun:
+            compared = replace(compared, subject=about)
+        found.append(compared)
+        about = reading_of(compared).about or about
     return tuple(found)

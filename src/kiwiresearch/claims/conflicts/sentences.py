@@ -1,4 +1,4 @@
-"""Sentences as they are compared, how far two are about the same thing, and how they disagree."""
+"""Sentences prepared for comparison, how likely two are about the same thing, and how they disagree."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ DisputedValue = Literal["a number", "a date", "a name", "a denial"]
 TextSpan = tuple[int, int]
 
 LONE_YEAR = re.compile(r"(?:^|[\t|:]) *(1\d{3}|20\d\d)(?= *(?:[:\t|–—]|$))", re.ASCII)
-DAYS_BEHIND = 364
-"""So many days of a year follow its first; which one is the last makes no difference here."""
+DAYS_AFTER_FIRST = 364
+"""From the first day of a year to its last; leap years make no difference here."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSentence:
-    """What is compared: a self-contained sentence with what it measures and dates."""
+    """A self-contained sentence with its quantities and dates."""
 
     text: str
     subject: str = ""
-    """What it is about, where that is known: the title of its page, or what its pronoun stands for."""
+    """What it is about, if known: the title of its page, or what its pronoun stands for."""
     quantities: tuple[Quantity, ...] = ()
     dates: tuple[DateMention, ...] = ()
     language: str = "eng"
@@ -47,30 +47,30 @@ class ComparedSentence:
 
 
 def _with_lone_years(text: str, dates: list[DateMention], language: str) -> tuple[DateMention, ...]:
-    """The dates of a text, with years that stand alone in a line or a cell: '1961 : she became director'."""
+    """The dates of a text, including years alone in a line or a cell: '1961 : she became director'."""
     for found in LONE_YEAR.finditer(text):
         start, end = found.span(1)
         if not any(dated.start < end and start < dated.end for dated in dates):
             read = dates_in(f"{found[1]}-01-01", language)
             if read:
                 first = read[0].when.earliest
-                when = replace(read[0].when, latest=first + DAYS_BEHIND, precision="year")
+                when = replace(read[0].when, latest=first + DAYS_AFTER_FIRST, precision="year")
                 dates.append(DateMention(start, end, when))
     return tuple(sorted(dates, key=lambda dated: dated.start))
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Where two sayings of one thing do not say the same."""
+    """Where two sentences about one thing do not say the same."""
 
     kind: DisagreementKind
     what: DisputedValue
     a: TextSpan
-    """Where the value that differs stands in the first text."""
+    """The span of the differing value in the first text."""
     b: TextSpan
     why: Message
     strength: float
-    """From 0 to 1: how sure it is that both speak of the same thing."""
+    """From 0 to 1: how certain it is that both are about the same thing."""
 
     def reversed(self) -> Disagreement:
         """The same, with the second text first."""
@@ -78,12 +78,12 @@ class Disagreement:
 
 
 NOTE = re.compile(r"\[[^\[\]]{1,30}\]")
-"""What editors write into a text: '[citation needed]', '[12]'."""
+"""Notes of editors in a text: '[citation needed]', '[12]'."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceReading:
-    """All that is compared of a sentence."""
+    """Everything about a sentence that is compared."""
 
     text: str
     words: tuple[SentenceWord, ...]
@@ -92,12 +92,12 @@ class SentenceReading:
     content: frozenset[str]
     names: frozenset[str]
     subject: frozenset[str]
-    """Names the sentence is about; none where it begins with a pronoun and nothing tells of whom."""
+    """Names the sentence is about; none if it starts with a pronoun that cannot be resolved."""
     about: str
-    """The same as it is written, where the sentence names it itself."""
+    """The same as written, if the sentence names it itself."""
     lows: frozenset[str]
     by_pronoun: str
-    """The pronoun it begins with."""
+    """The pronoun it starts with."""
     language: str
 
 
@@ -105,12 +105,11 @@ class SentenceReading:
 def read_sentence(
     text: str, subject: str, quantities: tuple[Quantity, ...], dates: tuple[DateMention, ...], language: str
 ) -> SentenceReading:
-    """The reading of a sentence whose quantities and dates are known."""
     known = comparison_words(language)
     spans = [(value.start, value.end) for value in quantities] + [(dated.start, dated.end) for dated in dates]
     spans = sorted(spans + [found.span() for found in NOTE.finditer(text)])
     words = tuple(_words(text, spans, known, language))
-    told = [word for word in words if word.stem]
+    with_content = [word for word in words if word.stem]
     about, written, by_pronoun = _subject(words, subject, known, language)
     values = tuple(values_in(text, words, quantities, dates, known, language))
     return SentenceReading(
@@ -118,8 +117,8 @@ def read_sentence(
         words=words,
         values=values,
         dates=dates,
-        content=frozenset(word.stem for word in told),
-        names=frozenset(word.stem for word in told if word.is_name),
+        content=frozenset(word.stem for word in with_content),
+        names=frozenset(word.stem for word in with_content if word.is_name),
         subject=about,
         about="" if by_pronoun else written,
         lows=frozenset(word.low for word in words),
@@ -132,7 +131,7 @@ def _words(
     text: str, spans: Sequence[tuple[int, int]], known: ComparisonWords, language: str
 ) -> Iterator[SentenceWord]:
     ends = [found.start() for found in known.clause_end.finditer(text)]
-    small = plain_lower(text)
+    lowered = plain_lower(text)
     quiet = known.quiet
     clause = at = 0
     after_name = False
@@ -142,7 +141,7 @@ def _words(
             clause += 1
         while at < len(spans) and spans[at][1] <= start:
             at += 1
-        low = small[start:end]
+        low = lowered[start:end]
         if not low.isalnum():
             low = POSSESSIVE.sub("", low)
         stem = ""
@@ -154,7 +153,7 @@ def _words(
 
 
 def _name_follows(text: str, end: int, verbs: frozenset[str]) -> bool:
-    """Whether the first word of a sentence is a name: a capital, a verb, a comma or a bracket follows."""
+    """Whether the first word of a sentence is a name: it is followed by a capital, a verb, a comma or a bracket."""
     found = WORD.search(text, end)
     return found is None or found[0][0].isupper() or found[0] in verbs or text[end : end + 2] in (", ", " (")
 
@@ -162,7 +161,7 @@ def _name_follows(text: str, end: int, verbs: frozenset[str]) -> bool:
 def _subject(
     words: Sequence[SentenceWord], given: str, known: ComparisonWords, language: str
 ) -> tuple[frozenset[str], str, str]:
-    """Names before the first verb, or those given where a pronoun stands there."""
+    """The names before the first verb, or else of the `given` subject: as stems, as written, and any pronoun."""
     names: dict[str, str] = {}
     pronoun = ""
     for word in words:
@@ -182,26 +181,26 @@ def _subject(
     )
 
 
-ENOUGH = 0.42
-"""From this likeness on two values are said of the same thing."""
+MIN_LIKENESS = 0.42
+"""From this likeness on, two values are taken to be about the same thing."""
 
-COVER, SHARED, KEY, UNIT, CLOSE, ABOUT = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
-"""What the share of the words around both, their number, the same key, unit, neighbours and subject add."""
+COVER, SHARED, KEY, UNIT, CLOSE, SUBJECT = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
+"""What the share of common words around both, their number, the same key, unit, neighbours and subject add."""
 
-DOUBT = 0.35
-"""What is lost where each sentence is about names that the other does not know."""
+UNRELATED_LOSS = 0.35
+"""What is lost if each sentence is about names that the other does not have."""
 
-MANY = 4
-"""More shared words than these add nothing."""
+MAX_SHARED_WORDS = 4
+"""More common words than this add nothing."""
 
-SURE = 0.75
-"""The likeness of what happens once in a life, where the name is the same."""
+LIFE_EVENT_LIKENESS = 0.75
+"""For what happens once in a life, if the name is the same."""
 
-LABEL = 0.6
-"""The cover of a value beside which nothing else is told: 'Founded: 1910'."""
+LABEL_COVER = 0.6
+"""The cover of a value without other words around it: 'Founded: 1910'."""
 
-SHARED_BY_ALL = frozenset({"", "%", "s"})
-"""Units that measure so many things that they tell nothing."""
+COMMON_UNITS = frozenset({"", "%", "s"})
+"""Units that measure so many things that sharing one says nothing."""
 
 
 NO_REASON = Message("")
@@ -215,28 +214,28 @@ class ValueMatch:
     other: SentenceValue
     likeness: float
     kind: DisagreementKind | None
-    """None where the values agree."""
+    """None if the values agree."""
     why: Message = NO_REASON
     sure: float = 1.0
-    """From 0 to 1: whether an event befell the same in both."""
+    """From 0 to 1: whether both date the same event."""
 
 
 def likeness(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue) -> float:
-    """From 0 to 1: how far the words around two values say that they are of the same thing."""
+    """From 0 to 1: how likely two values are about the same thing, by the words around them."""
     mine, theirs = one.near - {one.key}, other.near - {other.key}
     shared = mine & theirs
     fewer = min(len(mine), len(theirs))
-    cover = len(shared) / fewer if fewer else LABEL
+    cover = len(shared) / fewer if fewer else LABEL_COVER
     keyed = bool(one.key) and one.key == other.key
-    same_unit = one.quantity and other.quantity and one.quantity.unit not in SHARED_BY_ALL
+    same_unit = one.quantity and other.quantity and one.quantity.unit not in COMMON_UNITS
     crossed = bool(one.key and other.key) and (one.key in other.near or other.key in one.near)
     close = not one.close.isdisjoint(other.close)
-    about = subject_likeness(a, b)
-    value = COVER * cover + SHARED * min(len(shared), MANY) / MANY + CLOSE * close
+    subject = subject_likeness(a, b)
+    value = COVER * cover + SHARED * min(len(shared), MAX_SHARED_WORDS) / MAX_SHARED_WORDS + CLOSE * close
     value += KEY if keyed else UNIT if same_unit or crossed else 0
-    value = value + ABOUT * about if about >= 0 else value * (1 + about * DOUBT)
-    if keyed and one.key in PERSONAL and about == 1:
-        value = max(value, SURE)
+    value = value + SUBJECT * subject if subject >= 0 else value * (1 + subject * UNRELATED_LOSS)
+    if keyed and one.key in PERSONAL and subject == 1:
+        value = max(value, LIFE_EVENT_LIKENESS)
     return round(max(0.0, min(1.0, value)), 3)
 
 
@@ -254,14 +253,14 @@ def subject_likeness(a: SentenceReading, b: SentenceReading) -> float:
 
 
 def are_unrelated(a: SentenceReading, b: SentenceReading) -> bool:
-    """Whether each sentence is about names that the other does not know."""
+    """Whether each sentence is about names that the other does not have."""
     return subject_likeness(a, b) <= -1
 
 
 def setting_difference(
     a: SentenceReading, one: SentenceValue, b: SentenceReading, other: SentenceValue
 ) -> tuple[DisagreementKind, Message]:
-    """Whether two values are of different times or scopes, or contradict each other."""
+    """Whether two values hold for different times or scopes, or contradict each other."""
     mine, theirs = list(_times(a, one)), list(_times(b, other))
     if mine and theirs and all(date_relation(x, y) == "apart" for x in mine for y in theirs):
         return "different year", Message("They are of different times.", "differ.times")
@@ -290,7 +289,7 @@ def _times(reading: SentenceReading, value: SentenceValue) -> Iterator[DateRange
 
 
 def _places(reading: SentenceReading, value: SentenceValue) -> frozenset[str]:
-    """Names behind 'in' and the like in the clause of a value."""
+    """Names after 'in' and the like in the clause of a value."""
     known = comparison_words(reading.language)
     found = set()
     words = reading.words

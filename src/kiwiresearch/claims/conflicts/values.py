@@ -1,4 +1,4 @@
-"""The numbers, ranks, lists and dates of a sentence, each with what it is said of."""
+"""The numbers, ranks, lists and dates of a sentence, each with what it is about."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ BETWEEN = {sign: re.compile(rf"\s*{sign}\s+(?:and\s+|or\s+)?") for sign in ",;"}
 LIST_FIGURE = re.compile(r"\d+")
 AND = re.compile(r"\s+(?:and|or|&)\s+")
 WORDS = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*\.?")
-LONGEST_ITEM = 7
-FEWEST = 3
+MAX_ITEM_WORDS = 7
+MIN_ITEMS = 3
 
 
 class TextList(NamedTuple):
-    """A list: where it stands, where what it lists is named, and how many items it may have."""
+    """A list: its span, where it is opened, and how many items it may have."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class TextList(NamedTuple):
 
 
 def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str]) -> Iterator[TextList]:
-    """Lists of names or figures behind a colon or in brackets that claim to be whole."""
+    """Lists of names or figures after a colon or in brackets that seem to be complete."""
     for found in OPENING.finditer(text):
         in_brackets = found[0] == "("
         start = found.end()
@@ -55,14 +55,14 @@ def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str])
 
 
 def _count(inside: str, open_words: frozenset[str]) -> tuple[int, int] | None:
-    """The number of items, from and to; where 'and' may stand in a name, it is not known exactly."""
+    """The least and the greatest number of items, which differ if an 'and' may be part of a name."""
     if "(" in inside or ":" in inside or open_words & set(re.findall(r"[a-z.]+", inside.lower())):
         return None
     items = [item.strip() for item in BETWEEN[";" if ";" in inside else ","].split(inside.strip()) if item.strip()]
-    if len(items) < FEWEST:
+    if len(items) < MIN_ITEMS:
         return None
     for item in items:
-        if not (item[0].isupper() or LIST_FIGURE.fullmatch(item)) or len(WORDS.findall(item)) > LONGEST_ITEM:
+        if not (item[0].isupper() or LIST_FIGURE.fullmatch(item)) or len(WORDS.findall(item)) > MAX_ITEM_WORDS:
             return None
     joined = sum(len(AND.findall(item)) for item in items)
     last = len(AND.findall(items[-1]))
@@ -74,41 +74,41 @@ def _count(inside: str, open_words: frozenset[str]) -> tuple[int, int] | None:
 ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
 FIGURE = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,5}")
 LIFE_YEARS = range(12, 115)
-"""A range of years behind a name is a life if it lasts so long."""
+"""A range of years after a name is a lifetime if it is this long."""
 
 WORDS_BEFORE_LIST = 16
 ITEMS = range(2, 31)
-FEWEST_IN_CLAUSE = 2
-WORDS_BEFORE, WORDS_BEHIND = 6, 4
-REACH = 6
+MIN_CLAUSE_WORDS = 2
+WORDS_BEFORE, WORDS_AFTER = 6, 4
+MAX_PLACE_DISTANCE = 6
 
 DAYS = {"day": 0, "month": 29, "season": 90, "year": 364}
-"""How many days follow the first of a date, by its precision."""
+"""How many days of a date follow its first, by precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceValue:
-    """A number, rank or date of a sentence, and what it is said of."""
+    """A number, rank or date of a sentence, and what it is about."""
 
     what: Literal["a number", "a date", "a rank"]
     start: int
     end: int
     clause: int
     key: str = ""
-    """What is counted, ranked, or the event that is dated."""
+    """What is counted or ranked, or the event that is dated."""
     near: frozenset[str] = frozenset()
-    """What its clause tells."""
+    """The stems of its clause."""
     close: frozenset[str] = frozenset()
-    """The same of the few words around it."""
+    """The stems of the few words around it."""
     event_subject: frozenset[str] | None = frozenset()
-    """Whom or what a dated event befell; None where that is not sure."""
+    """Whom or what a dated event happened to; None if that is uncertain."""
     quantity: Quantity | None = None
     when: DateRange | None = None
     rank: int = 0
     listed: tuple[int, int] = (0, 0)
-    """How many things a list has, from and to."""
+    """The least and the greatest number of items in a list."""
     stated_count: tuple[int, int, int] = (0, 0, 0)
-    """Where the number stands that says how many they are, and what it is."""
+    """The span of the number that says how many there are, and its value."""
 
 
 def values_in(
@@ -119,14 +119,13 @@ def values_in(
     known: ComparisonWords,
     language: str,
 ) -> Iterator[SentenceValue]:
-    """All values of a sentence."""
     for quantity in (*quantities, *_bare_numbers(text, words, quantities, dates)):
         clause = _clause_at(words, quantity.start)
         key = shared_stem(plain_lower(quantity.counted), language) if quantity.counted else ""
         inside = {shared_stem(low, language) for low in plain_lower(quantity.counted_words).split()}
         near = _near(words, clause) | ({key} if key else set()) | inside
         if not key:
-            key = _counted_beside(words, quantity.start, quantity.end)
+            key = _counted_nearby(words, quantity.start, quantity.end)
         if quantity.unit:
             key = _measured_from(words, quantity.end, known)
         close = _close(words, quantity.start, quantity.end, clause)
@@ -149,43 +148,43 @@ def values_in(
 
 
 def _ranked(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -> str:
-    """By what or among what something is ranked: 'largest citi', 'most populous countri', 'album'."""
+    """What something is ranked by or among: 'largest citi', 'most populous countri', 'album'."""
     first = words[at].low
     if first.endswith("est") or first in known.superlatives:
-        behind = words[at + 1 : at + (3 if first in known.superlatives else 2)]
-        return " ".join([first, *(word.stem or word.low for word in behind)])
+        after = words[at + 1 : at + (3 if first in known.superlatives else 2)]
+        return " ".join([first, *(word.stem or word.low for word in after)])
     if words[at - 1].is_name or words[at - 1].low in known.common_ordinals:
         return ""
-    run = list(takewhile(lambda word: word.stem and not word.is_name, words[at : at + 3]))
-    return run[-1].stem if run else ""
+    nouns = list(takewhile(lambda word: word.stem and not word.is_name, words[at : at + 3]))
+    return nouns[-1].stem if nouns else ""
 
 
 def _bare_numbers(
     text: str, words: Sequence[SentenceWord], quantities: Sequence[Quantity], dates: Sequence[DateMention]
 ) -> Iterator[Quantity]:
-    """Figures that count without a noun: those killed in '500 killed', those named before a tab or a colon."""
+    """Numbers that count without a noun: '500 killed', or after a tab or a colon."""
     taken = [(value.start, value.end) for value in quantities] + [(dated.start, dated.end) for dated in dates]
-    for word, behind in zip(words, [*words[1:], None], strict=False):
+    for word, following in zip(words, [*words[1:], None], strict=False):
         if not FIGURE.fullmatch(word.low) or any(start <= word.start < end for start, end in taken):
             continue
         is_cell = text[max(0, word.start - 2) : word.start].endswith(("\t", ": "))
-        if is_cell or (behind and behind.low.endswith("ed") and behind.start - word.end == 1):
+        if is_cell or (following and following.low.endswith("ed") and following.start - word.end == 1):
             value = float(word.low.replace(",", ""))
             yield Quantity(
                 word.start, word.end, value, value, "", "", "", "", len(word.low.strip("0,")), is_range=False
             )
 
 
-def _counted_beside(words: Sequence[SentenceWord], start: int, end: int) -> str:
+def _counted_nearby(words: Sequence[SentenceWord], start: int, end: int) -> str:
     """What a number without a noun counts: survivors in 'three survived', people in 'a population of 500'."""
-    behind = next((word.stem for word in words if word.start >= end), "")
-    return behind or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
+    following = next((word.stem for word in words if word.start >= end), "")
+    return following or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
 
 
 def _measured_from(words: Sequence[SentenceWord], end: int, known: ComparisonWords) -> str:
     """The place a distance is measured from: 'Rome' in '5 km north of Rome'."""
-    behind = [word for word in words if word.start >= end][:REACH]
-    for before, word in pairwise(behind):
+    following = [word for word in words if word.start >= end][:MAX_PLACE_DISTANCE]
+    for before, word in pairwise(following):
         if before.low in known.before_places and word.is_name:
             return f"from {word.stem}"
     return ""
@@ -193,17 +192,17 @@ def _measured_from(words: Sequence[SentenceWord], end: int, known: ComparisonWor
 
 def _close(words: Sequence[SentenceWord], start: int, end: int, clause: int) -> frozenset[str]:
     inside = [word for word in words if word.clause == clause]
-    if sum(bool(word.stem) for word in inside) < FEWEST_IN_CLAUSE:
+    if sum(bool(word.stem) for word in inside) < MIN_CLAUSE_WORDS:
         inside = [word for word in words if clause - 1 <= word.clause <= clause]
     before = [word.stem for word in inside if word.end <= start][-WORDS_BEFORE:]
-    behind = [word.stem for word in inside if word.start >= end][:WORDS_BEHIND]
-    return frozenset(before + behind) - {""}
+    after = [word.stem for word in inside if word.start >= end][:WORDS_AFTER]
+    return frozenset(before + after) - {""}
 
 
 def _lists(
     text: str, words: Sequence[SentenceWord], quantities: Sequence[Quantity], known: ComparisonWords, language: str
 ) -> Iterator[SentenceValue]:
-    """Lists, each with what it lists: what a number before it counts, or what its sentence begins with."""
+    """Lists, each with what it lists: what a number before it counts, or what its sentence starts with."""
     if ": " not in text and "(" not in text:
         return
     for listed in lists_in(text, known.open_lists, known.open_before):
@@ -261,9 +260,9 @@ def _clause_at(words: Sequence[SentenceWord], start: int) -> int:
 
 
 def _near(words: Sequence[SentenceWord], clause: int) -> frozenset[str]:
-    """What a clause tells; one of a word or two belongs to the one before it, or behind it."""
+    """The stems of a clause; a very short one is read with the clause before it, or else the one after it."""
     found = frozenset(word.stem for word in words if word.clause == clause and word.stem)
-    if len(found) >= FEWEST_IN_CLAUSE:
+    if len(found) >= MIN_CLAUSE_WORDS:
         return found
     if clause:
         return found | _near(words, clause - 1)
@@ -288,33 +287,33 @@ def _dated(
         )
         return
     event, first, last = event_at(words, dated.start, dated.end, clause, known)
-    told_of = event_subject(words, event, first, last, known) if event else frozenset()
+    happened_to = event_subject(words, event, first, last, known) if event else frozenset()
     close = _close(words, dated.start, dated.end, clause)
     near = _near(words, clause)
     if event:
         near -= {word.stem for word in words[first:last]}
-    yield SentenceValue("a date", *span, clause, event, near, close, told_of, when=when)
+    yield SentenceValue("a date", *span, clause, event, near, close, happened_to, when=when)
 
 
 def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
-    """The first or the last date of a range."""
+    """The first or the last moment of a range, as exact as its precision."""
     more = DAYS.get(when.precision, 364)
     earliest, latest = (day - more, day) if ends else (day, day + more)
     return DateRange(earliest, latest, when.precision, when.qualifier, when.calendar)
 
 
 def first_moment(when: DateRange) -> DateRange:
-    """When something that lasted began; any other date as it is."""
+    """The start of a range; any other date as it is."""
     return _moment(when, when.earliest) if when.lasts else when
 
 
 def last_moment(when: DateRange) -> DateRange:
-    """When something that lasted ended; any other date as it is."""
+    """The end of a range; any other date as it is."""
     return _moment(when, when.latest, ends=True) if when.lasts else when
 
 
 def _is_life(text: str, dated: DateMention) -> bool:
-    """Whether a range of years in brackets behind a name is how long somebody lived."""
+    """Whether a range of years in brackets after a name is a lifetime."""
     when = dated.when
     if not when.lasts or (when.latest - when.earliest) // 365 not in LIFE_YEARS:
         return False

@@ -1,4 +1,4 @@
-"""Disagreements in words: one relation with two fillers, denials, opposites."""
+"""Disagreements in words: one relation with two fillers, denials, and opposites."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from kiwiresearch.claims.conflicts.sentences import Disagreement, SentenceReadin
 from kiwiresearch.claims.conflicts.words import ComparisonWords, SentenceWord, comparison_words
 from kiwiresearch.messages.message import Message
 
-REACH = 12
-"""So many words behind 'born' its place may stand."""
+MAX_PLACE_DISTANCE = 12
+"""How many words after 'born' its place may be."""
 
-FEWEST_OF_AGENT = 2
-"""So many words of what was done stand in both."""
+MIN_SHARED_BY_AGENTS = 2
+"""How many words about what was done must be in both sentences."""
 
 FILLER_WORDS = 4
-DOER_REACH = 10
+MAX_DOER_DISTANCE = 10
 
 
 class FilledRelation(NamedTuple):
-    """A relation, and what fills it."""
+    """A relation such as the birth place, and what fills it."""
 
     relation: str
     fillers: frozenset[str]
@@ -29,7 +29,7 @@ class FilledRelation(NamedTuple):
 
 
 def compare_fillers(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
-    """One relation with two fillers."""
+    """Two different fillers of one relation: born in Rome, born in Paris."""
     cues = comparison_words(a.language).filler_cues
     if cues.isdisjoint(a.lows) or cues.isdisjoint(b.lows) or are_unrelated(a, b):
         return None
@@ -54,13 +54,12 @@ def _differ(a: SentenceReading, one: FilledRelation, b: SentenceReading, other: 
             return False
         return bool((a.content | a.subject) & (b.content | b.subject) - one.fillers - other.fillers)
     if one.relation.startswith("agent"):
-        return len((one.near & other.near) - one.fillers - other.fillers) >= FEWEST_OF_AGENT
+        return len((one.near & other.near) - one.fillers - other.fillers) >= MIN_SHARED_BY_AGENTS
     shared = (one.near | a.subject) & (other.near | b.subject)
     return len(shared) >= (1 if one.relation.startswith("kind") else 2)
 
 
 def filled_relations(reading: SentenceReading) -> Iterator[FilledRelation]:
-    """All relations of a sentence whose filler is one."""
     known = comparison_words(reading.language)
     for at, word in enumerate(reading.words):
         if word.low in known.places:
@@ -80,7 +79,7 @@ def filled_relations(reading: SentenceReading) -> Iterator[FilledRelation]:
 
 def _place(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
     words = reading.words
-    for n in range(at + 1, min(at + REACH, len(words) - 1)):
+    for n in range(at + 1, min(at + MAX_PLACE_DISTANCE, len(words) - 1)):
         if words[n].low in known.events or words[n].low == "and":
             return
         if words[n].low in ("in", "at") and words[n + 1].is_name:
@@ -103,7 +102,7 @@ def _held(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator
 
 
 def _names(reading: SentenceReading, at: int) -> list[SentenceWord]:
-    """A run of names; commas and a few small words may stand between."""
+    """Consecutive names, with commas or a few small words between them."""
     run = [reading.words[at]]
     for word in reading.words[at + 1 :]:
         between = reading.text[run[-1].end : word.start]
@@ -132,15 +131,15 @@ def _agent(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterato
 
 
 def _doer(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator[FilledRelation]:
-    """'Ann Reed built the mill': the name before an active verb, where what was done stands behind it."""
+    """'Ann Reed built the mill': the name before an active verb, and what was done after it."""
     words = reading.words
-    behind = {word.low for word in words[at + 1 : at + 4]}
-    if behind & {"by"} or any(word.low in known.being for word in words[max(0, at - 2) : at]):
+    is_passive = any(word.low == "by" for word in words[at + 1 : at + 4])
+    if is_passive or any(word.low in known.being for word in words[max(0, at - 2) : at]):
         return
-    for n in range(at - 1, max(-1, at - DOER_REACH), -1):
+    for n in range(at - 1, max(-1, at - MAX_DOER_DISTANCE), -1):
         if words[n].is_name:
             run = [word for word in words[max(0, n - 3) : n + 1] if word.is_name]
-            near = frozenset(word.stem for word in words[at + 1 : at + 1 + REACH] if word.stem)
+            near = frozenset(word.stem for word in words[at + 1 : at + 1 + MAX_PLACE_DISTANCE] if word.stem)
             yield FilledRelation(f"agent:{words[at].stem}", _stems(run), near, (run[0].start, run[-1].end))
             return
 
@@ -164,40 +163,38 @@ def _filler(reading: SentenceReading, relation: str, cue: tuple[str, ...]) -> It
         return
     for at in range(len(words) - len(cue)):
         if tuple(word.low for word in words[at : at + len(cue)]) == cue:
-            behind = [word for word in words[at + len(cue) : at + len(cue) + FILLER_WORDS] if word.stem]
-            if behind:
-                near = reading.content - _stems(behind)
-                yield FilledRelation(f"filler:{relation}", _stems(behind), near, (behind[0].start, behind[-1].end))
+            filler = [word for word in words[at + len(cue) : at + len(cue) + FILLER_WORDS] if word.stem]
+            if filler:
+                near = reading.content - _stems(filler)
+                yield FilledRelation(f"filler:{relation}", _stems(filler), near, (filler[0].start, filler[-1].end))
             return
 
 
-SAME_WORDS = 0.8
-"""So much of the shorter of a sentence and its denial stands in the other."""
+MIN_DENIAL_OVERLAP, MIN_DENIAL_OVERLAP_OF_LONGER = 0.8, 0.6
+"""How much of the shorter and of the longer of a sentence and its denial must be in the other."""
 
-WEAK_COVER = 0.6
-"""Words that are opposite only of the same thing need so much of the shorter sentence in the other."""
+MIN_WEAK_OVERLAP = 0.6
+"""The same for the shorter sentence and words that are opposites only if said about the same thing."""
 
-HALF_OF_LONGER = 0.6
-PREFIX_COVER = 0.4
-FEWEST = 3
+MIN_PREFIX_OVERLAP = 0.4
+MIN_SHARED_WORDS = 3
 Phrase = tuple[str, ...]
 
 
 def compare_denials(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
-    """One sentence denied, or opposite words of the same thing."""
+    """One sentence denies the other, or says the opposite about the same thing."""
     if not a.content or not b.content or are_unrelated(a, b):
         return None
-    return _denied(a, b) or _opposite(a, b) or _prefixed(a, b) or _turned(_prefixed(b, a))
-
-
-def _turned(found: Disagreement | None) -> Disagreement | None:
-    return found.reversed() if found else None
+    found = _denied(a, b) or _opposite(a, b) or _prefixed(a, b)
+    if found is None and (swapped := _prefixed(b, a)):
+        return swapped.reversed()
+    return found
 
 
 def _prefixed(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
-    """'Finished' and 'unfinished' of the same thing."""
+    """'Finished' and 'unfinished', said about the same thing."""
     shared = a.content & b.content
-    if len(shared) < 2 or len(shared) < PREFIX_COVER * min(len(a.content), len(b.content)):
+    if len(shared) < 2 or len(shared) < MIN_PREFIX_OVERLAP * min(len(a.content), len(b.content)):
         return None
     prefixes = comparison_words(a.language).prefixes
     for word in b.words:
@@ -218,13 +215,17 @@ def _denied(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     denials = [[w for w in reading.words if w.low in known.denials] for reading in (a, b)]
     if bool(denials[0]) == bool(denials[1]) or len(denials[0]) + len(denials[1]) != 1:
         return None
-    lows = [_told(reading) for reading in (a, b)]
+    lows = [_content_words(reading) for reading in (a, b)]
     shared = lows[0] & lows[1]
     fewer, more = sorted((len(lows[0]), len(lows[1])))
-    if len(shared) < FEWEST or len(shared) < SAME_WORDS * fewer or len(shared) < HALF_OF_LONGER * more:
+    if (
+        len(shared) < MIN_SHARED_WORDS
+        or len(shared) < MIN_DENIAL_OVERLAP * fewer
+        or len(shared) < MIN_DENIAL_OVERLAP_OF_LONGER * more
+    ):
         return None
-    at = denials[0] or denials[1]
-    spans = (at[0].start, at[0].end), _whole(b if denials[0] else a)
+    (denial,) = denials[0] or denials[1]
+    spans = (denial.start, denial.end), (0, len((b if denials[0] else a).text))
     one, other = spans if denials[0] else spans[::-1]
     why = Message("One says what the other denies.", "differ.denied")
     return Disagreement("contradiction", "a denial", one, other, why, 0.8)
@@ -234,14 +235,10 @@ def _opposed(one: str, other: str) -> Message:
     return Message(f"One says {one!r}, the other {other!r}.", "differ.opposed", one=one, other=other)
 
 
-def _told(reading: SentenceReading) -> frozenset[str]:
+def _content_words(reading: SentenceReading) -> frozenset[str]:
     known = comparison_words(reading.language)
     left_out = known.denials | known.carriers | {"a", "an", "the"}
     return frozenset(w.stem or w.low for w in reading.words if w.low not in left_out)
-
-
-def _whole(reading: SentenceReading) -> TextSpan:
-    return (0, len(reading.text))
 
 
 def _opposite(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
@@ -249,11 +246,11 @@ def _opposite(a: SentenceReading, b: SentenceReading) -> Disagreement | None:
     shared = a.content & b.content
     names = (a.names | a.subject) & (b.names | b.subject)
     cover = len(shared) / min(len(a.content), len(b.content))
-    if names or len(shared) >= FEWEST or (len(shared) == 2 and cover >= WEAK_COVER):
+    if names or len(shared) >= MIN_SHARED_WORDS or (len(shared) == 2 and cover >= MIN_WEAK_OVERLAP):
         found = _pair_of(a, b, known.strong)
         if found:
             return found
-    if len(shared) >= FEWEST and cover >= WEAK_COVER:
+    if len(shared) >= MIN_SHARED_WORDS and cover >= MIN_WEAK_OVERLAP:
         return _pair_of(a, b, known.weak)
     return None
 
@@ -271,7 +268,7 @@ def _pair_of(a: SentenceReading, b: SentenceReading, pairs: Iterable[tuple[Phras
 
 
 def _phrase(words: Sequence[SentenceWord], phrase: Phrase) -> TextSpan | None:
-    """Where some words stand that are not denied there."""
+    """The span of the first occurrence of a phrase."""
     size = len(phrase)
     for at in range(len(words) - size + 1):
         if all(words[at + n].low == low for n, low in enumerate(phrase)):

@@ -1,4 +1,4 @@
-"""The words by which sentences are compared, and the events that dates belong to."""
+"""The words that matter when sentences are compared, and the events that dates belong to."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from kiwiresearch.text.languages import language_words, stemmer
 DATA = files("kiwiresearch.claims") / "data" / "compare"
 
 ENDINGS = ("ment", "or", "er", "ion", "anc", "enc", "ist", "ian", "al", "ur")
-SHORTEST = 5
+MIN_STEM_CHARS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWords:
-    """What one language calls things, where sentences are compared."""
+    """The words of one language that matter when sentences are compared."""
 
     quiet: frozenset[str]
-    """Words that say nothing of what is told."""
+    """Words without content of their own."""
     pronouns: frozenset[str]
     verbs: frozenset[str]
     clause_end: re.Pattern[str]
@@ -52,7 +52,7 @@ class ComparisonWords:
     open_lists: frozenset[str]
     open_before: frozenset[str]
     filler_cues: frozenset[str]
-    """Words without which a sentence fills no relation."""
+    """A sentence with none of these words has no relation with a filler."""
     ordinals: Mapping[str, int]
     superlatives: frozenset[str]
     common_ordinals: frozenset[str]
@@ -63,7 +63,7 @@ class ComparisonWords:
 
 @cache
 def comparison_words(language: str) -> ComparisonWords:
-    """The words of a language; English serves for the rest."""
+    """The words of a language; those of English if it has no table."""
     name = language if (DATA / f"{language}.toml").is_file() else "eng"
     table: dict[str, Any] = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
     fillers = {relation: tuple(cues) for relation, cues in table["fillers"].items()}
@@ -135,26 +135,26 @@ def word_family(word: str, language: str) -> str:
     """A stem that 'survivors' and 'survived' share."""
     stem = stemmer(language)(word)
     for ending in ENDINGS:
-        if stem.endswith(ending) and len(stem) - len(ending) >= SHORTEST:
+        if stem.endswith(ending) and len(stem) - len(ending) >= MIN_STEM_CHARS:
             return stem[: -len(ending)]
     return stem
 
 
 def shared_stem(word: str, language: str) -> str:
-    """The same, where words for one thing share it too."""
+    """The same, but synonyms share it too."""
     stem = word_family(word, language)
     return comparison_words(language).alike.get(stem, stem)
 
 
 PERSONAL = frozenset({"birth", "death", "burial", "baptism"})
-"""Events that need nothing but whom they befell."""
+"""Events of which a person has one, so that the name alone identifies them."""
 
-PHRASE = 8
-"""So many words before or behind a verb are looked at for what it is said of."""
+MAX_PHRASE_WORDS = 8
+"""How many words before or after a verb may say what it is about."""
 
 
 class SentenceWord(NamedTuple):
-    """A word of a sentence; `stem` is empty where the word says nothing of what is told."""
+    """A word of a sentence; `stem` is empty for words without content of their own."""
 
     start: int
     end: int
@@ -167,7 +167,7 @@ class SentenceWord(NamedTuple):
 def event_at(
     words: Sequence[SentenceWord], start: int, end: int, clause: int, known: ComparisonWords
 ) -> tuple[str, int, int]:
-    """The event nearest to a date in its clause, and which words tell it; what stands before the date comes first."""
+    """The event nearest to a date in its clause, and the numbers of its words; one before the date is preferred."""
     before, after = ("", 0, 0), ("", 0, 0)
     is_label = sum(word.clause == clause and bool(word.stem) for word in words) < 2  # 'Founded: 1910'
     for at, word in enumerate(words):
@@ -194,10 +194,10 @@ def _is_late_noun(word: SentenceWord, start: int, known: ComparisonWords) -> boo
 def event_subject(
     words: Sequence[SentenceWord], event: str, first: int, last: int, known: ComparisonWords
 ) -> frozenset[str] | None:
-    """Whom or what an event befell; None where a pronoun or a noun leaves that open."""
+    """Whom or what an event happened to; None if a pronoun or a noun leaves that open."""
     if words[first].low in known.event_nouns:
         if last < len(words) and words[last].low == "of":
-            return _name_behind(words[last + 1 :])
+            return _name_at_start(words[last + 1 :])
         if not first:
             return frozenset()  # 'Release: 3 May 1999'
         return _name_before(words, first) if words[first - 1].is_name else None
@@ -205,14 +205,14 @@ def event_subject(
         return owner_name(words, first, known)
     clause = words[first].clause
     before = [word for word in words[:first] if word.clause == clause]
-    behind = [word for word in words[last : last + PHRASE] if word.clause == clause]
+    after = [word for word in words[last : last + MAX_PHRASE_WORDS] if word.clause == clause]
     is_passive = any(word.low in known.being for word in before[-3:])
-    told = frozenset() if is_passive else frozenset(word.stem for word in behind if word.stem)
-    return told or frozenset(word.stem for word in before[-PHRASE:] if word.stem)
+    objects = frozenset() if is_passive else frozenset(word.stem for word in after if word.stem)
+    return objects or frozenset(word.stem for word in before[-MAX_PHRASE_WORDS:] if word.stem)
 
 
 def owner_name(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -> frozenset[str] | None:
-    """The name that stands before a word; none where the sentence begins with a pronoun; None where it is not sure."""
+    """The name before a word; empty if the sentence starts with a pronoun, None if it is uncertain."""
     for place in range(at - 1, -1, -1):
         word = words[place]
         if word.is_name:
@@ -235,14 +235,14 @@ def _name_before(words: Sequence[SentenceWord], at: int) -> frozenset[str]:
 
 
 def _joined(words: Sequence[SentenceWord], one: SentenceWord, other: SentenceWord) -> bool:
-    """Whether only small words of names stand between two words."""
+    """Whether only a small word that names may have is between two words."""
     between = [word for word in words if one.end <= word.start < other.start]
     return len(between) == 1 and between[0].low in ("of", "de", "van", "von", "the", "da", "di")
 
 
-def _name_behind(words: Sequence[SentenceWord]) -> frozenset[str] | None:
+def _name_at_start(words: Sequence[SentenceWord]) -> frozenset[str] | None:
     run: list[str] = []
-    for word in words[:PHRASE]:
+    for word in words[:MAX_PHRASE_WORDS]:
         if not word.is_name and (run or word.stem):
             break
         if word.is_name:
