@@ -23,7 +23,7 @@ from kiwiresearch.cli.options import (
 )
 from kiwiresearch.cli.server import hosts
 from kiwiresearch.cli.shelf import books, bulk
-from kiwiresearch.errors import BadSettings, BadUsage, PageNotFound
+from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.version import __version__
 
 NOT_ANSWERED = 3
@@ -162,25 +162,20 @@ def page(
 ) -> None:
     """Read a page: its text, sections, facts, links and signals."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.workspace import find_page
+    from kiwiresearch.page.doc import page_record
+    from kiwiresearch.workspace.workspace import find_page, sections_named
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf:
         found = find_page(shelf, title)
-        chosen = found.page.below(section) if section else ()
-        if section and not chosen:
-            names = ", ".join(repr(s.heading) for s in found.page.sections[1:]) or "none but the lead"
-            raise PageNotFound(
-                f"The page {found.page.title!r} has no section {section!r}.", remedy=f"Its sections: {names}."
-            )
-        if json:
-            from kiwiresearch.page.doc import page_record
-
-            print_json(page_record(found.page, only=chosen))
-        else:
-            output.page(found.page, found.book, only=chosen, with_links=links)
+        chosen = sections_named(found.page, section) if section else ()
+        emit(
+            page_record(found.page, only=chosen),
+            lambda: output.page(found.page, found.book, only=chosen, with_links=links),
+            as_json=json,
+        )
 
 
 @app.command()

@@ -50,11 +50,11 @@ def overview(folder: Folder, *, json: JsonOption = False) -> None:
     """Show the book at a glance: pages, links, claims, contradictions and people."""
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS
     from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.queries import overview as told
+    from kiwiresearch.atlas.queries import overview as query
     from kiwiresearch.cli import book_output
 
     opened = _open_atlas(folder, GRAPH, CONTRADICTIONS)
-    record = opened.screen.overview(told(opened.atlas))
+    record = opened.screen.overview(query(opened.atlas))
     emit(record, lambda: book_output.overview(record), as_json=json)
 
 
@@ -80,7 +80,7 @@ def contradictions(
 ) -> None:
     """Show numbers and dates of the same subject that disagree, with both quotes."""
     from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
-    from kiwiresearch.atlas.contradictions import contradictions as told
+    from kiwiresearch.atlas.contradictions import contradictions as query
     from kiwiresearch.cli import book_output
 
     subjects: dict[str, ValueKind | Literal[""]] = {"": "", "number": "a number", "date": "a date"}
@@ -89,7 +89,7 @@ def contradictions(
     )
     window = _window(limit, offset)
     opened = _open_atlas(folder, CONTRADICTIONS)
-    found = opened.screen.filter_page(told(opened.atlas, chosen, window))
+    found = opened.screen.filter_page(query(opened.atlas, chosen, window))
     emit(found.record(), lambda: book_output.contradictions(found), as_json=json)
 
 
@@ -111,13 +111,13 @@ def ranks(
     """Show the pages that matter most: most authoritative, most linked, or best referenced."""
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.queries import RANK_ORDERS
-    from kiwiresearch.atlas.queries import ranked_pages as told
+    from kiwiresearch.atlas.queries import ranked_pages as query
     from kiwiresearch.cli import book_output
 
     order = _choice("--by", by, RANK_ORDERS)
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
-    found = opened.screen.filter_page(told(opened.atlas, order, words, window))
+    found = opened.screen.filter_page(query(opened.atlas, order, words, window))
     emit(found.record(), lambda: book_output.ranks(found), as_json=json)
 
 
@@ -141,13 +141,13 @@ def regions(
     """Show the edges of the book: orphans, islands, regions of stubs, and wanted pages."""
     from kiwiresearch.atlas.graph import GRAPH
     from kiwiresearch.atlas.queries import EDGE_KINDS
-    from kiwiresearch.atlas.queries import edge_pages as told
+    from kiwiresearch.atlas.queries import edge_pages as query
     from kiwiresearch.cli import book_output
 
     which = _choice("--of", of, EDGE_KINDS)
     window = _window(limit, offset)
     opened = _open_atlas(folder, GRAPH)
-    found = opened.screen.filter_page(told(opened.atlas, which, window))
+    found = opened.screen.filter_page(query(opened.atlas, which, window))
     emit(found.record(), lambda: book_output.regions(which, found), as_json=json)
 
 
@@ -168,13 +168,13 @@ def timeline(
 ) -> None:
     """Show everything that the book dates, in the order of time."""
     from kiwiresearch.atlas.queries import TimelineFilter
-    from kiwiresearch.atlas.queries import timeline as told
+    from kiwiresearch.atlas.queries import timeline as query
     from kiwiresearch.cli import book_output
 
     chosen = TimelineFilter(first, last, subject, words, page)
     window = _window(limit, offset)
     opened = _open_atlas(folder)
-    found = opened.screen.filter_page(told(opened.atlas, chosen, window))
+    found = opened.screen.filter_page(query(opened.atlas, chosen, window))
     emit(found.record(), lambda: book_output.timeline(found), as_json=json)
 
 
@@ -205,11 +205,11 @@ def kin(
         tied = screen.relation(people.relation(found, person, other, view))
         emit(tied, lambda: book_output.relation(tied), as_json=json)
     elif person:
-        told = screen.relatives(people.relatives(found, person, view, steps=ties))
-        rows = told["relatives"]
+        record = screen.relatives(people.relatives(found, person, view, steps=ties))
+        rows = record["relatives"]
         some = rows[window.offset : window.offset + window.limit]
-        told |= {"relatives": some, "total": len(rows), "offset": window.offset}
-        emit(told, lambda: book_output.relatives(told), as_json=json)
+        record |= {"relatives": some, "total": len(rows), "offset": window.offset}
+        emit(record, lambda: book_output.relatives(record), as_json=json)
     else:
         part = screen.filter_page(people.families(found, view, window))
         emit(part.record(), lambda: book_output.families(part), as_json=json)
@@ -244,6 +244,6 @@ def _window(limit: int, offset: int) -> ResultWindow:
 
 def _choice(option: str, given: str, known: Sequence[Any]) -> Any:
     if given not in known:
-        told = ", ".join(one for one in known if one)
-        raise BadUsage(f"{option} is {given!r}.", remedy=f"It must be one of: {told}.")
+        choices = ", ".join(one for one in known if one)
+        raise BadUsage(f"{option} is {given!r}.", remedy=f"It must be one of: {choices}.")
     return given

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims.conflicts.compare import compare_texts
@@ -22,18 +21,27 @@ QUERY_KEYS = ("query", "question", "claim")
 
 
 def each_query(source: str, finder: Finder, options: SearchOptions) -> int:
-    """Search for each row; for a bad row a line says so, and the exit code is 1 at the end."""
+    """Search for the query in each row."""
     finder.check(options)
+    return each_named(
+        source, "query", QUERY_KEYS, lambda query: search_record(finder.find(query, options), finder), {"hits": []}
+    )
+
+
+def each_named(
+    source: str, name: str, keys: tuple[str, ...], result: Callable[[str], object], empty: Mapping[str, object]
+) -> int:
+    """Print the result for what each row names; a bad row gives `empty` with an error, and the exit code 1."""
     failed = False
     for number, line in rows_of(source):
-        text = ""
+        named = ""
         try:
-            text = query_in_row(line, number, QUERY_KEYS)
-            print_json(search_record(finder.find(text, options), finder))
+            named = query_in_row(line, number, keys)
+            print_json(result(named))
         except KiwiError as problem:
             failed = True
-            print_json({"query": text, "hits": [], "error": str(problem)})
-    return 1 if failed else 0
+            print_json({name: named, **empty, "error": str(problem)})
+    return int(failed)
 
 
 def rows_of(source: str) -> Iterator[tuple[int, str]]:
@@ -58,7 +66,7 @@ def each_question(source: str, asker: Asker, finder: Finder, options: AskOptions
         row = answer_row(line, number, asker, finder.citation_url, replace(options, turns=()))
         print_json(row.record)
         failed = failed or row.failed
-    return 1 if failed else 0
+    return int(failed)
 
 
 MAX_BYTES = 2**24
@@ -98,54 +106,62 @@ def _standard_input() -> bytes:
 
 def each_text(source: str, wanted: str) -> int:
     """Print the claims of each row's text; bad rows as above."""
-    failed = False
-    for number, line in rows_of(source):
-        try:
-            row = _json_row(line, number)
-            found = claims_of_text(_words(row, "text", number), _title(row, number))
-            print_json(found.of_type(wanted).record())
-        except KiwiError as problem:
-            failed = True
-            print_json({"title": "", "book": "", "path": "", "claims": [], "hedges": [], "error": str(problem)})
-    return 1 if failed else 0
+
+    def claims(row: _Row) -> object:
+        return claims_of_text(row.words("text"), row.title()).of_type(wanted).record()
+
+    return _each_row(source, claims, {"title": "", "book": "", "path": "", "claims": [], "hedges": []})
 
 
 def each_pair(source: str) -> int:
     """Print whether the texts of each row contradict each other; bad rows as above."""
+    empty = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
+
+    def comparison(row: _Row) -> object:
+        found = compare_texts(row.words("a"), row.words("b"), row.title())
+        return {name: getattr(found, name) for name in empty}
+
+    return _each_row(source, comparison, empty)
+
+
+def _each_row(source: str, result: Callable[[_Row], object], empty: Mapping[str, object]) -> int:
     failed = False
     for number, line in rows_of(source):
-        result: dict[str, Any] = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
         try:
-            row = _json_row(line, number)
-            found = compare_texts(_words(row, "a", number), _words(row, "b", number), _title(row, number))
-            result = {name: getattr(found, name) for name in result}
+            print_json(result(_Row.read(line, number)))
         except KiwiError as problem:
             failed = True
-            result["error"] = str(problem)
-        print_json(result)
-    return 1 if failed else 0
+            print_json({**empty, "error": str(problem)})
+    return int(failed)
 
 
-def _json_row(line: str, number: int) -> dict[str, Any]:
-    try:
-        row: Any = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
-    if not isinstance(row, dict):
-        raise BadUsage(f"Line {number} is no JSON object.", remedy="Write one JSON object a line.")
-    return row
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of texts: its number in the file, and its JSON object."""
 
+    number: int
+    values: Mapping[str, object]
 
-def _words(row: dict[str, Any], key: str, number: int) -> str:
-    if not isinstance(row.get(key), str) or not row[key].strip():
-        raise BadUsage(f"Line {number} has no {key!r}.", remedy=f"Give it some words under the key {key!r}.")
-    return str(row[key])
+    @classmethod
+    def read(cls, line: str, number: int) -> _Row:
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            raise BadUsage(f"Line {number} is no JSON: {problem}.", remedy="Write one JSON object a line.") from problem
+        if not isinstance(values, dict):
+            raise BadUsage(f"Line {number} is no JSON object.", remedy="Write one JSON object a line.")
+        return cls(number, values)
 
+    def words(self, key: str) -> str:
+        words = self.values.get(key)
+        if not isinstance(words, str) or not words.strip():
+            raise BadUsage(f"Line {self.number} has no {key!r}.", remedy=f"Give it some words under the key {key!r}.")
+        return words
 
-def _title(row: dict[str, Any], number: int) -> str:
-    title = row.get("title")
-    if title is None:
-        return ""
-    if not isinstance(title, str):
-        raise BadUsage(f"The title of line {number} is no text.", remedy="Give it words, or leave it out.")
-    return title
+    def title(self) -> str:
+        title = self.values.get("title")
+        if title is None:
+            return ""
+        if not isinstance(title, str):
+            raise BadUsage(f"The title of line {self.number} is no text.", remedy="Give it words, or leave it out.")
+        return title

@@ -21,29 +21,29 @@ MAX_QUOTE = 300
 PREHISTORY = 20_000
 
 
-def overview(told: Mapping[str, Any]) -> None:
-    book = told["book"]
+def overview(record: Mapping[str, Any]) -> None:
+    book = record["book"]
     line(" · ".join(filter(None, (printable(book["title"] or book["name"]), book["date"], book["language"]))))
-    if "pages" in told:
-        pages = told["pages"]
+    if "pages" in record:
+        pages = record["pages"]
         kinds = _counts(pages, articles="article", lists="list", disambiguations="disambiguation")
         line(f"Pages: {kinds}; {_counts(pages, words='word', references='reference', stubs='stub')}")
-    if "links" in told:
-        links = told["links"]
+    if "links" in record:
+        links = record["links"]
         line(f"Links: {links['links']:,}; {_counts(links, orphans='orphan', wanted='wanted page')}")
         line(f"First by authority: {', '.join(printable(one['title']) for one in links['first'])}")
         _hidden(links["hidden"], "page")
-    if "claims" in told:
-        claims = told["claims"]
+    if "claims" in record:
+        claims = record["claims"]
         line(f"Claims: {claims['claims']:,}; {claims['numbers']:,} with numbers, {claims['dates']:,} with dates")
         if claims["earliest"] is not None:
             line(f"Time: from {year(claims['earliest'])} to {year(claims['latest'])}")
-    if "contradictions" in told:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in told["contradictions"].items()) or "none found"
+    if "contradictions" in record:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in record["contradictions"].items()) or "none found"
         line(f"Contradictions: {kinds}")
-    if "people" in told:
-        line(f"People: {told['people']['people']:,} with pages of their own")
-    lacking = {"titles", "pages", "links", "claims", "people"} - told["tables"].keys()
+    if "people" in record:
+        line(f"People: {record['people']['people']:,} with pages of their own")
+    lacking = {"titles", "pages", "links", "claims", "people"} - record["tables"].keys()
     if lacking:
         line(f"Not in this folder: {', '.join(sorted(lacking))}.")
 
@@ -113,20 +113,22 @@ def families(found: ResultPage) -> None:
     _footer(found, "No page of this book tells of relatives.")
 
 
-def relatives(told: Mapping[str, Any]) -> None:
-    line(_person(told["person"]))
-    for row in told["relatives"]:
+def relatives(record: Mapping[str, Any]) -> None:
+    line(_person(record["person"]))
+    for row in record["relatives"]:
         line(f"  {row['kinship']}: {_person(row)}")
         if row["quote"]:
             line(f"    {_short(row['quote'])}")
-    _hidden(told["hidden"], "relative")
-    if told["total"] or not told["hidden"]:
-        _footer(ResultPage(tuple(told["relatives"]), told["total"], told["offset"]), "  No relatives are told of.")
+    _hidden(record["hidden"], "relative")
+    if record["total"] or not record["hidden"]:
+        _footer(
+            ResultPage(tuple(record["relatives"]), record["total"], record["offset"]), "  No relatives are told of."
+        )
 
 
-def relation(told: Mapping[str, Any]) -> None:
-    line(f"{_person(told['second'])} is to {_person(told['first'])}: {told['kinship']}")
-    for step in told["way"]:
+def relation(record: Mapping[str, Any]) -> None:
+    line(f"{_person(record['second'])} is to {_person(record['first'])}: {record['kinship']}")
+    for step in record["way"]:
         line(f"  {step['kind'] + ': ' if step['kind'] else ''}{_person(step)}")
 
 
@@ -139,8 +141,8 @@ def _person(row: Mapping[str, Any]) -> str:
     return f"{printable(row['name'])}{years}"
 
 
-def _counts(told: Mapping[str, int], **names: str) -> str:
-    return ", ".join(count_of(told[key], name) for key, name in names.items())
+def _counts(record: Mapping[str, int], **names: str) -> str:
+    return ", ".join(count_of(record[key], name) for key, name in names.items())
 
 
 def _short(text: str) -> str:
@@ -218,15 +220,15 @@ def _names(heading: str, names: Sequence[str], count: int) -> None:
 
 def changes(found: DiffTally) -> None:
     """The most telling changes, page by page."""
-    told = found.highlights()
-    for telling in told:
+    highlights = found.highlights()
+    for highlight in highlights:
         line("")
-        line(_title(telling.page))
-        for change in telling.changes:
+        line(_title(highlight.page))
+        for change in highlight.changes:
             _change(change)
-        if telling.more:
-            line(f"  … and {telling.more:,} more on this page")
-    left = found.wanted - sum(len(telling.changes) + telling.more for telling in told)
+        if highlight.more:
+            line(f"  … and {highlight.more:,} more on this page")
+    left = found.wanted - sum(len(highlight.changes) + highlight.more for highlight in highlights)
     if left:
         line("")
         line(f"{left:,} more on other pages: '--limit N' shows more, and '--out FILE.jsonl' has all.")
@@ -235,14 +237,14 @@ def changes(found: DiffTally) -> None:
 def page(found: PageChange, kinds: Sequence[str]) -> None:
     """All changes of one page."""
     line(_title(found))
-    told = {
+    messages = {
         "added": "Only the new snapshot has this page.",
         "removed": "Only the old snapshot has this page.",
         "unreadable": f"This page cannot be read. {printable(found.problem)}",
         "leads elsewhere": "This page only leads to another.",
     }
-    if found.state in told:
-        line(told[found.state])
+    if found.state in messages:
+        line(messages[found.state])
     if found.is_same:
         line("Its text is the same in both snapshots.")
     wanted = ranked_changes([change for change in found.changes if change.is_of(kinds)])

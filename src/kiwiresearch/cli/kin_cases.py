@@ -90,16 +90,16 @@ def start(
                 new_case_place(workspace, case, seeds[0]) as place,
                 Case.start(
                     place, settings, finder, plugins=plugins_folder(workspace), with_model=not no_model
-                ) as begun,
+                ) as opened,
             ):
-                begun.store.set_state("book_places", [str(one.source) for one in shelf.books] if book else [])
-                report_model_problem(begun)
-                emit(_start_record(begun), lambda: kin_output.started(begun), as_json=json)
+                opened.store.set_state("book_places", [str(one.source) for one in shelf.books] if book else [])
+                report_model_problem(opened)
+                emit(_start_record(opened), lambda: kin_output.started(opened), as_json=json)
         except NothingFound as problem:
             if len(seeds) == 1:
                 raise
-            whole = shlex.quote(" ".join(names))
-            raise NothingFound(problem.message, remedy=f"If it is one name, write it as {whole}.") from problem
+            quoted = shlex.quote(" ".join(names))
+            raise NothingFound(problem.message, remedy=f"If it is one name, write it as {quoted}.") from problem
 
 
 def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | None]) -> CaseSettings:

@@ -88,9 +88,9 @@ def living(
         if status:
             set_living(found, one, status, why.strip())
         row = living_record(found, one)
-        why_told = found.mask("public").text(row.why) if json else row.why
+        public_why = found.mask("public").text(row.why) if json else row.why
     emit(
-        {"living": row.living, "why": why_told, "by_user": row.by_user},
+        {"living": row.living, "why": public_why, "by_user": row.by_user},
         lambda: output.line(f"{row.name}: {row.living}. {row.why}."),
         as_json=json,
     )

@@ -96,8 +96,8 @@ def people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
     )
     for row in rows:
         living = "" if row.living == "deceased" else "perhaps living" if row.living == "unknown" else "living"
-        told = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
-        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name not known'}{f' ({told})' if told else ''}")
+        details = ", ".join(part for part in (_lived(row), one_line(row.relation), living) if part)
+        unbroken_line(f"{row.id[:SHORT]}  {one_line(row.name) or 'Name not known'}{f' ({details})' if details else ''}")
     if stop:
         line(f"Stopped: {stop.get('reason', '')}. {stop.get('words', '')}")
 
@@ -278,8 +278,8 @@ def plugin_checks(name: str, checks: Sequence[FixtureCheck]) -> None:
 
 
 def imported(done: Imported, merged: int) -> None:
-    told = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'tie')}"
-    line(f"Read: {told}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'statement')}.")
+    read = f"{count_of(done.people, 'person', 'people')}, {count_of(done.ties, 'tie')}"
+    line(f"Read: {read}. New: {count_of(done.new_people, 'person', 'people')}, {count_of(done.facts, 'statement')}.")
     if merged:
         line(f"{count_of(merged, 'person was', 'people were')} known already: 'kiwiresearch kin merges' says why.")
     for note in done.notes[:MAX_SHOWN]:
@@ -307,9 +307,9 @@ def _proved(what: str, count: int) -> str:
 
 
 def extracted(row: PageRecord) -> None:
-    told = row.person
-    assert told is not None
-    line(f"{one_line(told.name)} ({row.title}, told a person by: {one_line(row.why)})")
+    person = row.person
+    assert person is not None
+    line(f"{one_line(person.name)} ({row.title}, told a person by: {one_line(row.why)})")
     for one in row.assertions:
         status = ", ".join(filter(None, (one.qualifier, STATUS_LABELS[one.status])))
         line(f"  {FIELD_LABELS[one.field]}: {one_line(one.value)} ({status}, {one.confidence:.2f})")

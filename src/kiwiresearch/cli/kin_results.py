@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kiwiresearch.cli.kin import CaseOption, NoModel, Privacy, opened_case, person_or_seed, privacy_mode, shown_person
 from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, print_json, say, user_workspace
-from kiwiresearch.errors import BadUsage, BookError, CannotWrite, KiwiError, NothingFound
+from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -301,7 +301,16 @@ def extract(
     workspace = user_workspace()
     with open_books(workspace, book or []) as shelf, Finder(workspace, shelf, all_books=True) as finder:
         if batch:
-            raise typer.Exit(_extract_batch(batch, finder.books))
+            from kiwiresearch.cli.batch import each_named
+
+            code = each_named(
+                batch,
+                "path",
+                ("path", "title"),
+                lambda path: replace(page_record(finder.books, path), path=path),
+                {"person": None, "assertions": []},
+            )
+            raise typer.Exit(code)
         row = page_record(finder.books, title or "")
     if json:
         print_json(row)
@@ -309,23 +318,6 @@ def extract(
         raise NothingFound(f"{row.title!r} is not about one person: {row.why}.")
     if not json:
         kin_output.extracted(row)
-
-
-def _extract_batch(source: str, books: Any) -> int:
-    from kiwiresearch.cases.imports import page_record
-    from kiwiresearch.cli.batch import rows_of
-    from kiwiresearch.workspace.asker import query_in_row
-
-    failed = False
-    for number, line in rows_of(source):
-        path = ""
-        try:
-            path = query_in_row(line, number, ("path", "title"))
-            print_json(replace(page_record(books, path), path=path))
-        except KiwiError as problem:
-            failed = True
-            print_json({"path": path, "person": None, "assertions": [], "error": str(problem)})
-    return 1 if failed else 0
 
 
 EXPORT_COMMANDS: dict[str, Callable[..., None]] = {"export": export, "verify": verify, "extract": extract}

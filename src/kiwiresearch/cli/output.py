@@ -276,7 +276,9 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
         for sense in found.senses:
             line = Text.assemble((safe(sense.title), "bold"), f" — {safe(sense.line)}" if sense.line else "")
             console.print(Padding(line, (0, 0, 0, 2)) if not console.soft_wrap else Text("  ") + line)
-        hint = next((told[1] for s in found.senses if (told := re.search(r"\(([^()]+)\)$", s.title))), "planet")
+        hint = next(
+            (qualifier[1] for s in found.senses if (qualifier := re.search(r"\(([^()]+)\)$", s.title))), "planet"
+        )
         console.print(Text(f"Say which with --focus, such as --focus {safe(hint)!r}.", style="dim"))
 
 

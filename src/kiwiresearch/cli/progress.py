@@ -75,10 +75,10 @@ class Rate:
 
 def duration(seconds: float) -> str:
     """A duration for people: '40 s', '12 min', '3 h 5 min'."""
-    whole = round(seconds)
-    if whole < 120:
-        return f"{whole} s"
-    hours, minutes = divmod(round(whole / 60), 60)
+    rounded = round(seconds)
+    if rounded < 120:
+        return f"{rounded} s"
+    hours, minutes = divmod(round(rounded / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 

@@ -86,7 +86,9 @@ class NoArguments(Arguments):
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        kept = {key: _plain(inner) for key, inner in value.items() if key not in ("title", "maxLength")}
+        shown = {key: _plain(inner) for key, inner in value.items() if key not in ("title", "maxLength")}
         # A property may be called 'title' as well: its value is a schema, not a text.
-        return kept | {key: _plain(inner) for key, inner in value.items() if key == "title" and isinstance(inner, dict)}
+        return shown | {
+            key: _plain(inner) for key, inner in value.items() if key == "title" and isinstance(inner, dict)
+        }
     return [_plain(one) for one in value] if isinstance(value, list) else value

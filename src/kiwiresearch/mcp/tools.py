@@ -1,4 +1,4 @@
-"""The tools: what each does with the shelf, and how that is told to a model."""
+"""The tools: what each does, and how its result is worded for a model."""
 
 from __future__ import annotations
 

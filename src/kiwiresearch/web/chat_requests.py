@@ -210,7 +210,7 @@ class CompletionMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream carries besides the words."""
+    """What a stream carries beside the words."""
 
     include_usage: bool | None = False
 

@@ -44,22 +44,10 @@ from kiwiresearch.zim.archive import EntryRef
 SCHEME = "zim://"
 PREFIX = "/api/family"
 ALL_STEPS = models.RunBody()
-UNREADABLE_CASE = CaseSummary(
-    title="",
-    seeds=(),
-    people=0,
-    kept_back=0,
-    facts=0,
-    ties=0,
-    sources=0,
-    generations=0,
-    budget=0,
-    steps=0,
-    fetched=0,
-    waiting=0,
-    stop="",
-    why="",
+NO_COUNTS = dict.fromkeys(
+    ("people", "kept_back", "facts", "ties", "sources", "generations", "budget", "steps", "fetched", "waiting"), 0
 )
+UNREADABLE_CASE = CaseSummary(title="", seeds=(), stop="", why="", **NO_COUNTS)
 """What is shown of a case that cannot be read."""
 
 CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", examples=["5f0c9a3be812"])]

@@ -230,15 +230,15 @@ def _title(run: RunView, ref: EntryRef) -> str:
 
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """Add a note of the visitor."""
-    who, kept = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
+    who, lines = current_visitor().name, run.note_lines
+    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=lines)
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
     """Change the opinion of a note, unless it is no longer of the version that the visitor saw."""
     _require_own_note(run, note_id)
-    who, kept = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
+    who, lines = current_visitor().name, run.note_lines
+    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=lines)
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:

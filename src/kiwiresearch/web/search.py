@@ -12,8 +12,8 @@ from starlette.exceptions import HTTPException
 from kiwiresearch.claims.claim import ClaimType
 from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
 from kiwiresearch.codec import Record, extend
-from kiwiresearch.errors import BadUsage, PageNotFound
-from kiwiresearch.page.doc import PageDoc, Section, page_record
+from kiwiresearch.errors import BadUsage
+from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.search.find import Findings, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
@@ -34,6 +34,7 @@ from kiwiresearch.web.replies import (
 )
 from kiwiresearch.workspace.finder import Finder, search_record
 from kiwiresearch.workspace.inventory import BookRecord, BookStatus, book_statuses
+from kiwiresearch.workspace.workspace import sections_named
 from kiwiresearch.zim.archive import Book, EntryRef, Match
 
 MAX_HITS = 100
@@ -78,7 +79,7 @@ def router(context: ServerContext) -> APIRouter:
     def page(title: Title = "", path: Path = "", book: BookFilter = "", section: SectionName = "") -> PageReply:
         """Read a page: its text, sections, facts, links and signals."""
         _, found = _read_page(context, title, path, book)
-        chosen = _sections(found, section)
+        chosen = sections_named(found, section) if section.strip() else ()
         anchor = chosen[0].anchor if chosen else ""
         return PageReply(**(page_record(found, only=chosen) | {"url": context.page_url(found.ref, anchor=anchor)}))
 
@@ -145,8 +146,8 @@ def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
     """Completions of one book: titles that begin with the words first, since its own suggestions often lack them."""
     rows = book.titles.prefix(words, limit) if book.titles else ()
     book.prefetch_titles(row.path for row in rows)
-    begun = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
-    unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(begun))}
+    by_prefix = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
+    unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(by_prefix))}
     return list(reversed(unique.values()))[:limit]
 
 
@@ -173,16 +174,6 @@ def _read_page(context: ServerContext, title: str, path: str, book: str) -> tupl
 
     with context.locked_finder() as finder:
         return finder.with_reachable_hosts(found)
-
-
-def _sections(page: PageDoc, wanted: str) -> tuple[Section, ...]:
-    if not wanted.strip():
-        return ()
-    chosen = page.below(wanted)
-    if not chosen:
-        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "none but the lead"
-        raise PageNotFound(f"The page {page.title!r} has no section {wanted!r}.", remedy=f"Its sections: {names}.")
-    return chosen
 
 
 def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
 from kiwiresearch.messages.message import Message
-from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import open_page
 from kiwiresearch.workspace import settings as settings_module
 from kiwiresearch.workspace.settings import Folders, Settings
@@ -133,6 +133,15 @@ def locate_page(archives: Sequence[Archive], words: str, missing: str, remedy: s
         if path := find_path(archive, words):
             return archive, path
     raise hidden_page_named(archives, words) or PageNotFound(missing, remedy=similar_titles(archives, words) or remedy)
+
+
+def sections_named(page: PageDoc, heading: str) -> tuple[Section, ...]:
+    """The section of this heading or anchor and those below it; PageNotFound names the sections there are."""
+    chosen = page.below(heading)
+    if not chosen:
+        names = ", ".join(repr(section.heading) for section in page.sections[1:]) or "none but the lead"
+        raise PageNotFound(f"The page {page.title!r} has no section {heading!r}.", remedy=f"Its sections: {names}.")
+    return chosen
 
 
 def shelf_label(shelf: Shelf) -> str:

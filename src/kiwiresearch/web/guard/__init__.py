@@ -1,1 +1,1 @@
-"""What stands between the network and the routes, each wall a small piece of ASGI of its own."""
+"""Checks between the network and the routes, each a small ASGI middleware of its own."""

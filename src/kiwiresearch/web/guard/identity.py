@@ -149,10 +149,10 @@ def _digest(text: str) -> bytes:
 
 def cookie_in(headers: Headers) -> str:
     try:
-        kept = SimpleCookie(headers.get("cookie", ""))
+        cookies = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return ""
-    return kept[COOKIE].value if COOKIE in kept else ""
+    return cookies[COOKIE].value if COOKIE in cookies else ""
 
 
 class TokenCheck(HttpLayer):
