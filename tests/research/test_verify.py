@@ -41,7 +41,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message
 from kiwiresearch.page.read import page_of_text
 from kiwiresearch.runs import run_files as files_module
-from kiwiresearch.runs.folder import seal_of, sealed
+from kiwiresearch.runs.manifest import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.verify.claims import FiledClaim, PageEvidence, prove_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes

@@ -14,7 +14,7 @@ from kiwiresearch.errors import BadUsage, NothingFound
 if TYPE_CHECKING:
     from kiwiresearch.claims.page_claims import PageClaims
     from kiwiresearch.diff.snapshots import SnapshotDiff
-    from kiwiresearch.runs.run_files import BookEdition
+    from kiwiresearch.runs.manifest import BookEdition
 
 
 def claims(
@@ -113,7 +113,7 @@ def conflicts(
 
     found = contradictions_of(Run.open(folder_of(run or "")))
     if json:
-        output.document({"run": run, "conflicts": [one.record() for one in found]})
+        output.document({"run": run, "conflicts": found})
     else:
         contradiction_list(found)
 

@@ -16,7 +16,7 @@ from kiwiresearch.claims.claim import Claim, claim_from_record
 from kiwiresearch.diff.snapshot import DISTINCTIVE_CHARS, SnapshotPage, digest
 from kiwiresearch.errors import BookDamaged, CannotWrite, KiwiError, PageNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.zim.archive import LEAD_ONLY, flavour_of
 from kiwiresearch.zim.paths import title_of_path
 from kiwiresearch.zim.policy import HiddenTitles

@@ -11,7 +11,7 @@ from typing import Literal
 
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.words import comparison_words
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.text.number_words import number_words
 from kiwiresearch.text.similarity import comparable, compared_words, sequence_similarity, without_figures
 from kiwiresearch.zim.archive import EntryRef

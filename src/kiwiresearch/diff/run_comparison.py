@@ -25,7 +25,8 @@ from kiwiresearch.diff.pairs import (
     pair_claims,
 )
 from kiwiresearch.errors import RunDamaged
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.manifest import Manifest
+from kiwiresearch.runs.run import Run
 from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
 from kiwiresearch.zim.archive import EntryRef
 

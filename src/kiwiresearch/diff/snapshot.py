@@ -14,7 +14,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import BookDamaged
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.zim.paths import find_path
 from kiwiresearch.zim.policy import Policy, hidden_at, with_policy
 

@@ -16,7 +16,7 @@ from kiwiresearch.claims.sentence import tidy_sentence
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.evidence import place_of, section_at
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.runs.folder import CLAIMS
+from kiwiresearch.runs.manifest import CLAIMS
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.sentences import hedges_in
 from kiwiresearch.text.when import dates_in

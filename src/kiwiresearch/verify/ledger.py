@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.runs.folder import (
+from kiwiresearch.runs.manifest import (
     BRIEF,
     CLAIMS,
     CORPUS,
@@ -23,9 +23,10 @@ from kiwiresearch.runs.folder import (
     REPORT_PAGE,
     SEAL,
     TIMINGS,
+    Manifest,
     seal_of,
 )
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import MALFORMED, file_content, json_value
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import Archive
@@ -268,8 +269,8 @@ class VerifiedBook:
     archive: Archive | None
 
 
-def manifest_books(manifest: Manifest) -> list[dict[str, Any]]:
-    """What a manifest says of its books; nothing where it was edited into something else."""
+def manifest_books(manifest: Manifest) -> list[Mapping[str, Any]]:
+    """What a manifest says of its books, without records that were edited into something else."""
     return [
         row
         for row in manifest.book_records

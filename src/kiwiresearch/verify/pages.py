@@ -28,7 +28,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.page.pictures import pictures_in
 from kiwiresearch.page.read import open_page
-from kiwiresearch.runs.folder import BRIEF, CORPUS, GRAPH, PICTURES
+from kiwiresearch.runs.manifest import BRIEF, CORPUS, GRAPH, PICTURES
 from kiwiresearch.search.interpretation import first_line
 from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, prove_claims

@@ -14,8 +14,8 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.manifest import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE, Manifest
+from kiwiresearch.runs.run import Run
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
 from kiwiresearch.verify.ledger import (

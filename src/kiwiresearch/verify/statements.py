@@ -16,7 +16,7 @@ from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.folder import BRIEF
+from kiwiresearch.runs.manifest import BRIEF
 from kiwiresearch.text.words import fold
 from kiwiresearch.verify.ledger import Ledger
 from kiwiresearch.zim.archive import EntryRef

@@ -17,7 +17,7 @@ from kiwiresearch.diff.run_comparison import (
 )
 from kiwiresearch.errors import RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
+from kiwiresearch.runs.manifest import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views

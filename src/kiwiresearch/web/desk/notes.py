@@ -170,20 +170,20 @@ def _title(run: RunView, ref: EntryRef) -> str:
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """A new note of the visitor."""
     who, kept = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
+    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, note_lines=kept)
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
     """A note with another opinion, unless it has another version than the one that was `seen`."""
     _need_own(run, note_id)
     who, kept = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
+    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, note_lines=kept)
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
     """A note that is taken away, or brought back."""
     _need_own(run, note_id)
-    return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
+    return set_gone(run.path, note_id, now=utc_now(), gone=gone, note_lines=run.note_lines)
 
 
 def _need_own(run: RunView, note_id: str) -> None:
