@@ -55,6 +55,8 @@ class BookEdition:
     language: str
 
 
+BOOK_FIELDS = ("id", "name", "title", "date", "flavour", "language", "articles")
+"""What the record of a book in a manifest says of it."""
 TEXT_FIELDS = ("topic", "focus", "aspect", "version", "fingerprint", "model", "policy")
 
 

@@ -30,7 +30,18 @@ from kiwiresearch.messages.message import Message, message_fields
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
 from kiwiresearch.runs.folder import append_lines
-from kiwiresearch.runs.manifest import BRIEF, CORPUS, GRAPH, LOG, PICTURES, REPORT, REPORT_PAGE, TIMINGS, sealed
+from kiwiresearch.runs.manifest import (
+    BOOK_FIELDS,
+    BRIEF,
+    CORPUS,
+    GRAPH,
+    LOG,
+    PICTURES,
+    REPORT,
+    REPORT_PAGE,
+    TIMINGS,
+    sealed,
+)
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.display import printable
@@ -149,7 +160,7 @@ class Research:
             "model_pages": self._finder.model_pages,
             "critic": self._finder.critic_name if self.task.critic else "",
             "books": [
-                _book_record(book)
+                {name: getattr(book, name) for name in BOOK_FIELDS}
                 | {"title_index": self._indexed[book.id], "opens_at": self._address(EntryRef(book.id, ""))}
                 for book in self.books
             ],
@@ -330,18 +341,6 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
         }
     }
     return append_lines("corpus", folder.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
-
-
-def _book_record(book: Book) -> dict[str, Any]:
-    return {
-        "id": book.id,
-        "name": book.name,
-        "title": book.title,
-        "date": book.date,
-        "flavour": book.flavour,
-        "language": book.language,
-        "articles": book.articles,
-    }
 
 
 def _timings(seconds: Sequence[float], resumed: int) -> str:
