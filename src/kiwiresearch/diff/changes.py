@@ -240,6 +240,7 @@ CREATE TABLE compared (subject TEXT PRIMARY KEY, pairs INTEGER) WITHOUT ROWID;
 OF_SUBJECT = """
 SELECT new, old, title, path, old_title, old_path FROM touched WHERE subject = ? AND path <> ? ORDER BY id LIMIT ?
 """
+COLLECTED = "SELECT 1 FROM touched WHERE id = ?"
 COUNTED = "INSERT INTO compared VALUES (?1, ?2) ON CONFLICT (subject) DO UPDATE SET pairs = pairs + ?2"
 MAX_PAIRS = MAX_OF_SUBJECT**2
 """At most this many pairs of one subject are compared; some subjects are on half of all pages."""
@@ -295,7 +296,7 @@ class AcrossPages:
             if _is_row_of_others(claim):
                 continue
             for one in self._of(claim):
-                if one.new.id > claim.id and self._is_collected(claim):
+                if one.new.id > claim.id and self._store.execute(COLLECTED, (claim.id,)).fetchone():
                     continue  # the other of the two reports the pair
                 how = contradiction(one.new, claim, language)
                 if how and not (one.old and contradiction(one.old, claim, language)):
@@ -323,9 +324,6 @@ class AcrossPages:
             )
             for new, old, title, path, old_title, old_path in rows[:MAX_OF_SUBJECT]
         ]
-
-    def _is_collected(self, claim: Claim) -> bool:
-        return self._store.execute("SELECT 1 FROM touched WHERE id = ?", (claim.id,)).fetchone() is not None
 
 
 def _has_page(claim: Claim, side: Snapshot) -> bool:

@@ -28,7 +28,6 @@ from kiwiresearch.errors import RunDamaged
 from kiwiresearch.runs.manifest import Manifest
 from kiwiresearch.runs.run import Run
 from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
-from kiwiresearch.zim.archive import EntryRef
 
 COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
 """What is compared of two manifests, besides settings and books."""
@@ -89,7 +88,7 @@ class Comparison:
 def compare_runs(old: Run, new: Run) -> Comparison:
     """How the claims of a run changed in another; the same runs give the same comparison."""
     keys = book_keys(old.books, new.books)
-    pages = [_by_page([one.ref for one in side.brief.sources.pages], keys) for side in (old, new)]
+    pages = [{page_key(one.ref, keys) for one in side.brief.sources.pages} for side in (old, new)]
     same, changed, gone, fresh = 0, [], [], []
     claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
     for key in dict.fromkeys([*claims[1], *claims[0]]):
@@ -104,7 +103,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
         books=book_pairs(old.books, new.books, keys),
         pages_gone=tuple(one for one in old.brief.sources.pages if page_key(one.ref, keys) not in pages[1]),
         pages_new=tuple(one for one in new.brief.sources.pages if page_key(one.ref, keys) not in pages[0]),
-        pages_both=len(pages[0].keys() & pages[1].keys()),
+        pages_both=len(pages[0] & pages[1]),
         changed=tuple(sorted(changed, key=lambda one: not one.numbers)),
         new=tuple(sorted(fresh, key=lambda one: not one.page_in_both)),
         gone=tuple(sorted(gone, key=lambda one: not one.page_in_both)),
@@ -125,10 +124,6 @@ def open_compared_run(folder: Path) -> Run:
             f"The run in {str(folder)!r} is not as it was written.", remedy="Research the topic again."
         ) from problem
     return run
-
-
-def _by_page(refs: Sequence[EntryRef], keys: Mapping[str, BookKey]) -> dict[PageKey, EntryRef]:
-    return {page_key(ref, keys): ref for ref in refs}
 
 
 def _claims_by_page(claims: Sequence[Claim], keys: Mapping[str, BookKey]) -> dict[PageKey, list[ComparedClaim]]:
@@ -207,7 +202,7 @@ class Difference:
 
 def differences(found: Comparison, kind: str = "") -> list[Difference]:
     """All differences, or those of one kind."""
-    rows = [_changed_difference(one) for one in found.changed]
+    rows = [Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging) for one in found.changed]
     rows += [Difference("new", None, one.claim, page_in_both=one.page_in_both) for one in found.new]
     rows += [Difference("gone", one.claim, None, page_in_both=one.page_in_both) for one in found.gone]
     return [row for row in rows if not kind or row.kind == kind]
@@ -311,10 +306,6 @@ def _claim(claim: Claim | None) -> ClaimRecord | None:
 
 def _pages(sources: Sequence[BriefSource]) -> tuple[ComparedPage, ...]:
     return tuple(ComparedPage(one.ref.book, one.ref.path, one.title) for one in sources)
-
-
-def _changed_difference(one: ChangedClaim) -> Difference:
-    return Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging)
 
 
 def _unmarked(claim: Claim | None) -> tuple[TextRun, ...]:

@@ -198,7 +198,8 @@ class ComparePool:
 @contextmanager
 def compare_pool(old: SnapshotPlace, new: SnapshotPlace, sides: OpenSnapshots, workers: int) -> Iterator[ComparePool]:
     """A pool of this many processes; 0 chooses by the machine and the books."""
-    count = workers or _worker_count(sides)
+    is_large = max(sides.old.pages, sides.new.pages) >= WORTH_PAGES
+    count = workers or (available_cores() if is_large else 1)
     if count < 2:
         yield ComparePool(sides, None, 1)
         return
@@ -207,10 +208,6 @@ def compare_pool(old: SnapshotPlace, new: SnapshotPlace, sides: OpenSnapshots, w
         yield ComparePool(sides, pool, count)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _worker_count(sides: OpenSnapshots) -> int:
-    return available_cores() if max(sides.old.pages, sides.new.pages) >= WORTH_PAGES else 1
 
 
 _OPEN: list[OpenSnapshots] = []

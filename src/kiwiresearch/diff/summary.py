@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, ClaimDoubt, PageChange
-from kiwiresearch.errors import CannotWrite
+from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.journal import reporting_file_errors
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.paths import title_of_path
 
@@ -26,10 +26,12 @@ NAMED = ("added", "removed", "renamed", "unreadable")
 SAME_CLAIM_LIKENESS = 0.75
 """From this share of common words on, a different number surely is about the same thing."""
 
+DOUBT_WEIGHTS = {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}
+
 
 def change_weight(change: ClaimChange) -> float:
     """How important a change is: contradictions and changed numbers most, other words least."""
-    doubted = max((_doubt_weight(doubt) for doubt in change.doubts), default=0.0)
+    doubted = max((DOUBT_WEIGHTS[doubt.how] for doubt in change.doubts), default=0.0)
     if change.numbers:
         return max(doubted, 4.0 if change.likeness >= SAME_CLAIM_LIKENESS else 3.0)
     if change.hedging:
@@ -40,10 +42,6 @@ def change_weight(change: ClaimChange) -> float:
 def ranked_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
     """The most important first; equally important ones stay in order."""
     return sorted(changes, key=lambda change: (-change_weight(change), -change.likeness, -change.claim.confidence))
-
-
-def _doubt_weight(doubt: ClaimDoubt) -> float:
-    return {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}[doubt.how]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +156,7 @@ def _named(page: PageChange) -> str:
     return f"{title} ({claims})"
 
 
+OUT_REMEDY = "Make room, or name another place with --out."
 RecordWriter = Callable[[Mapping[str, Any]], None]
 
 
@@ -167,34 +166,22 @@ def json_lines_file(file: Path) -> Iterator[RecordWriter]:
 
     Whether it can be written is known before the work begins.
     """
-    with _reporting_write_errors(file):
+    with reporting_file_errors(file, OUT_REMEDY):
         part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         if file.is_dir():
             raise IsADirectoryError(0, "it is a folder")
         stream = part.open("xb")
 
     def write(record: Mapping[str, Any]) -> None:
-        with _reporting_write_errors(file):
+        with reporting_file_errors(file, OUT_REMEDY):
             stream.write(canonical_json(record).encode("utf-8", "surrogateescape") + b"\n")
 
     try:
         yield write
-        with _reporting_write_errors(file):
+        with reporting_file_errors(file, OUT_REMEDY):
             stream.close()
             part.replace(file)
     finally:
         with contextlib.suppress(OSError):  # a full disk is still full
             stream.close()
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _reporting_write_errors(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        raise CannotWrite(
-            f"The file {str(file)!r} cannot be written: {reason}.",
-            remedy="Make room, or name another place with --out.",
-        ) from problem

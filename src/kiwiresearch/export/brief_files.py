@@ -179,12 +179,10 @@ BYTE_ORDER_MARK = "\ufeff"
 def claim_table(findings: RunFindings) -> str:
     """One row for each claim, page by page."""
     notes = {target: [note_as_text(note) for note in some] for target, some in findings.notes_by_target.items()}
-    return BYTE_ORDER_MARK + table(COLUMNS, (row for page in findings.pages for row in _claim_rows(page, notes)))
-
-
-def _claim_rows(page: RunPage, notes: Mapping[str, Sequence[str]]) -> Iterator[Sequence[Value]]:
-    for claim in page.claims:
-        yield _claim_row(page, claim, "\n".join(notes.get(claim.id, ())))
+    rows = (
+        _claim_row(page, claim, "\n".join(notes.get(claim.id, ()))) for page in findings.pages for claim in page.claims
+    )
+    return BYTE_ORDER_MARK + table(COLUMNS, rows)
 
 
 def _claim_row(page: RunPage, claim: Claim, notes: str) -> Sequence[Value]:

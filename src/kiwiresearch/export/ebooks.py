@@ -82,7 +82,8 @@ def epub(findings: RunFindings) -> bytes:
     look = booklet_style(with_pictures=bool(findings.images))
     files = [_epub_file("nav.xhtml", _framed("Contents", _contents(found))), _epub_file("style.css", look)]
     files += [
-        _epub_file(page.name + EPUB_SUFFIX, _framed(page.title, _main(page.body), page.language)) for page in found
+        _epub_file(page.name + EPUB_SUFFIX, _framed(page.title, f"<main>\n{page.body}\n</main>", page.language))
+        for page in found
     ]
     names = findings.picture_names
     files += [ExportedFile(f"EPUB/{names[sha]}", findings.images[sha]) for sha in names]
@@ -98,10 +99,6 @@ def _epub_file(name: str, text: str) -> ExportedFile:
 
 def _framed(title: str, body: str, language: str = "en") -> str:
     return EPUB_FRAME.format(lang=escape(language), title=escaped(title), body=body)
-
-
-def _main(body: str) -> str:
-    return f"<main>\n{body}\n</main>"
 
 
 def _contents(found: Sequence[BookletPage]) -> str:
@@ -126,14 +123,9 @@ def _package(findings: RunFindings, found: Sequence[BookletPage], name: str) -> 
         f'    <item id="picture-{number}" href="{name}" media-type="{kinds[sha]}"/>'
         for number, (sha, name) in enumerate(findings.picture_names.items(), start=1)
     ]
-    spine = (f'    <itemref idref="{page.name}"/>' for page in _in_order(found))
+    spine = (f'    <itemref idref="{page.name}"/>' for page in found)
     metadata = "\n".join(f"    {line}" for line in _epub_metadata(findings, name))
     return PACKAGE.format(metadata=metadata, items="\n".join(items), spine="\n".join(spine))
-
-
-def _in_order(found: Sequence[BookletPage]) -> Iterator[BookletPage]:
-    yield from (page for page in found if page.name == BRIEF)
-    yield from (page for page in found if page.name != BRIEF)
 
 
 def _epub_metadata(findings: RunFindings, name: str) -> Iterator[str]:

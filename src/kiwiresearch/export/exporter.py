@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +18,7 @@ from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, pag
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.journal import reporting_file_errors
 from kiwiresearch.runs.manifest import BRIEF, CLAIMS, GRAPH, MANIFEST
 from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import RunGraph, xml_safe
@@ -182,6 +183,7 @@ def _write_record(folder: Path, hashes: Hashes) -> None:
 
 
 FOLDER = "export"
+OUT_REMEDY = "Make room or name another place with --out."
 
 
 def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
@@ -201,12 +203,12 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
         places = [out]
     elif form.is_folder:
         folder = out or run / FOLDER / to
-        with _reporting_write_errors(folder):
+        with reporting_file_errors(folder, OUT_REMEDY):
             return write_folder(folder, files)
     else:
         places = [(out or run / FOLDER) / file.name for file in files]
     for place, file in zip(places, files, strict=True):
-        with _reporting_write_errors(place):
+        with reporting_file_errors(place, OUT_REMEDY):
             write_atomically(place, file.content)
     return tuple(places)
 
@@ -218,16 +220,3 @@ def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
         what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
         raise BadUsage(f"{str(out)!r} is one file, and {form.name!r} makes {what}.", remedy="Name a folder for them.")
     return ending == form.ending
-
-
-@contextlib.contextmanager
-def _reporting_write_errors(place: Path) -> Iterator[None]:
-    """Turn what the system refuses into an error that names the file."""
-    try:
-        yield
-    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        raise CannotWrite(
-            f"The file {str(place)!r} cannot be written: {reason}.",
-            remedy="Make room or name another place with --out.",
-        ) from problem

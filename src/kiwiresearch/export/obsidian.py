@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from urllib.parse import quote as percent
 
@@ -61,11 +61,7 @@ def front_matter(values: Mapping[str, str | int | Sequence[str]]) -> str:
 def _value(value: str | int | Sequence[str]) -> str:
     if isinstance(value, int):
         return str(value)
-    return _quoted(value) if isinstance(value, str) else _list(value)
-
-
-def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
+    return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
 
 
 def _quoted(text: str) -> str:
@@ -100,27 +96,21 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
     if page.leads_to:
         lines += ["", "## Links to", ""]
         lines += [f"- {wiki_link(names[number - 1])}" for number in page.leads_to]
-    return _page_head(page, topic_tag) + "\n".join(lines) + "\n"
-
-
-def _page_head(page: RunPage, topic_tag: str) -> str:
-    return (
-        front_matter(
-            {
-                "title": page.title,
-                "kind": "page",
-                "book": page.book_title,
-                "book_date": page.book.date,
-                "book_id": str(page.book.id),
-                "path": page.source.ref.path,
-                "url": page.source.url,
-                "order": page.number,
-                "depth": page.source.depth,
-                "tags": ["kiwiresearch", topic_tag],
-            }
-        )
-        + "\n"
+    head = front_matter(
+        {
+            "title": page.title,
+            "kind": "page",
+            "book": page.book_title,
+            "book_date": page.book.date,
+            "book_id": str(page.book.id),
+            "path": page.source.ref.path,
+            "url": page.source.url,
+            "order": page.number,
+            "depth": page.source.depth,
+            "tags": ["kiwiresearch", topic_tag],
+        }
     )
+    return f"{head}\n" + "\n".join(lines) + "\n"
 
 
 def _claims(page: RunPage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:

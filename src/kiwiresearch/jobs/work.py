@@ -30,8 +30,6 @@ from kiwiresearch.zim.library import Shelf
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import BulkProgress
-    from kiwiresearch.jobs.process import JobOrder
-    from kiwiresearch.runs.store_copy import StoredWork
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; what it raises ends the work."""
@@ -155,13 +153,9 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
     try:
         yield
     finally:
-        _removed(lock.path)
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file
+            lock.path.unlink(missing_ok=True)
         lock.release()
-
-
-def _removed(file: Path) -> None:
-    with contextlib.suppress(OSError):  # Windows cannot remove an open file
-        file.unlink(missing_ok=True)
 
 
 def answer_all(
@@ -172,7 +166,7 @@ def answer_all(
     if (order.out / ANSWERS).is_file():
         if kept is not None:
             _hand_in(order, kept, is_in_store=is_in_store)  # it was killed just before or after that
-        return {"pages": _count(request)}
+        return {"pages": sum(1 for row in request.rows if row.strip())}
     hidden = order.out / WORK_FOLDER
     with reporting_write_errors(order.out):
         hidden.mkdir(parents=True, exist_ok=True)
@@ -216,10 +210,6 @@ def _story(answers: Path, rows: int) -> str:
     if failed:
         return f"{rows - failed:,} of {rows:,} questions were answered; 'error' says what is wrong with the others."
     return f"{rows:,} questions were answered." if rows != 1 else "1 question was answered."
-
-
-def _count(request: QuestionsRequest) -> int:
-    return sum(1 for row in request.rows if row.strip())
 
 
 def _whole_lines(part: GrowingFile) -> int:

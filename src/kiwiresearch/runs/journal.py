@@ -28,6 +28,16 @@ def reporting_write_errors(folder: Path) -> Iterator[None]:
         raise cannot_write(folder, problem) from problem
 
 
+@contextmanager
+def reporting_file_errors(file: Path, remedy: str) -> Iterator[None]:
+    """Turn what the system refuses into an error that names the file."""
+    try:
+        yield
+    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
+        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
+        raise CannotWrite(f"The file {str(file)!r} cannot be written: {reason}.", remedy=remedy) from problem
+
+
 def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
     return CannotWrite.to(folder, problem, remedy=CHOOSE_FOLDER)
 
@@ -129,7 +139,8 @@ class Journal:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._part = GrowingFile(path)
         try:
-            found = self._read(path)
+            with reporting_write_errors(path.parent), path.open("rb") as stream:
+                found = list(_good_lines(stream))
             self._places = [place for _, place in found]
             self._part.truncate(self._places[-1].end if found else 0)
             self.is_new = not found
@@ -165,10 +176,6 @@ class Journal:
 
     def close(self) -> None:
         self._part.close()
-
-    def _read(self, path: Path) -> list[tuple[dict[str, Any], JournalPosition]]:
-        with reporting_write_errors(path.parent), path.open("rb") as stream:
-            return list(_good_lines(stream))
 
 
 def header_of(path: Path) -> dict[str, Any] | None:

@@ -274,7 +274,7 @@ class Research:
         log = (*crawl_log(state, titles), *self._left_out(), *gathered.log())
         pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
         return pictures | {
-            GRAPH: graph_text(crawl_graph(state, self._url)),
+            GRAPH: graph_text(crawl_graph(state, lambda ref: self._finder.book(ref.book).archive.url(ref.path))),
             LOG: "\n".join(map(_one_line, log)) + "\n",
             BRIEF: canonical_json(brief_record(brief), indent=1) + "\n",
             REPORT: markdown(report(brief)),
@@ -290,9 +290,6 @@ class Research:
         for one in self.task.missing:
             text = f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
             yield Message(text, "note.host_away", books=one.titles, host=one.host)
-
-    def _url(self, ref: EntryRef) -> str:
-        return self._finder.book(ref.book).archive.url(ref.path)
 
     def _address(self, ref: EntryRef) -> str:
         return self._finder.page_url(ref, self.task.kiwix_url)

@@ -105,7 +105,8 @@ class Run:
         """The path of one of its files; RunNotFound for other files in the folder, and for links."""
         if name not in self.files:
             raise RunNotFound(
-                f"The run {self.id!r} has no file {name[:200]!r}.", remedy=f"It has {_listed(self.files)}."
+                f"The run {self.id!r} has no file {name[:200]!r}.",
+                remedy=f"It has {', '.join(map(repr, self.files)) or 'none'}.",
             )
         if self.stored is not None:
             self.stored.download(self.id)
@@ -283,10 +284,6 @@ def _is_plain(file: Path) -> bool:
         return file.is_file() and not file.is_symlink()
     except OSError:
         return False
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names)) or "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,9 @@ class StoredWork:
         return False
 
     def _restore_part(self, name: str) -> None:
-        _write(self._folder / WORK_FOLDER / name, self._store.parts.read(self._job, name))
+        with (self._folder / WORK_FOLDER / name).open("wb") as stream:
+            for piece in self._store.parts.read(self._job, name):
+                stream.write(piece)
 
     def copy(self) -> None:
         """Copy what was appended since the last time; when this returns, the step is safe."""
@@ -116,12 +118,6 @@ def download_files(store: Store, run_id: str, folder: Path, names: Mapping[str, 
                 write_pieces_atomically(folder / name, store.files.pieces(run_id, name))
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(folder / WORK_FOLDER)  # left by an earlier attempt on this host
-
-
-def _write(file: Path, chunks: Iterable[bytes]) -> None:
-    with file.open("wb") as stream:
-        for chunk in chunks:
-            stream.write(chunk)
 
 
 def _read(file: Path, start: int, end: int) -> bytes:

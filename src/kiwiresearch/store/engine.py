@@ -171,7 +171,8 @@ class Address:
             return cls.of_file(file_path(where))
         if where.startswith(SERVER_SCHEMES):
             url = _server_url(where)
-            return cls(_without_password(url), None, url)
+            shown = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
+            return cls(shown.render_as_string(hide_password=True), None, url)
         raise BadUsage(
             f"{where.partition('://')[0][:40]!r} is no kind of database a {noun} can be.",
             remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
@@ -187,12 +188,6 @@ def _server_url(where: str) -> URL:
             "The address of the PostgreSQL database cannot be read.",
             remedy="Write it as postgresql://USER@HOST/DATABASE.",
         ) from problem
-
-
-def _without_password(url: URL) -> str:
-    """An address without its passwords, as messages may show it."""
-    plain = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
-    return plain.render_as_string(hide_password=True)
 
 
 def file_path(where: str) -> Path:

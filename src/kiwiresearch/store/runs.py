@@ -162,7 +162,9 @@ class Files:
         `worker` holds the job of that id; it is empty if a run is stored by hand. A file given as a path is read in
         pieces. If two store the same run at once, the one that started later wins.
         """
-        revision = self._new_revision(worker, run_id)
+        with self._db.writing() as connection:
+            _check_holder(connection, worker, run_id)
+            revision = next_number(self._db, connection, "revision")
         try:
             self._write_pieces(worker, run_id, revision, files)
         except BaseException:
@@ -229,11 +231,6 @@ class Files:
         """Whether a run was removed, and its id kept."""
         with self._db.reading() as connection:
             return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED
-
-    def _new_revision(self, worker: str, run_id: str) -> int:
-        with self._db.writing() as connection:
-            _check_holder(connection, worker, run_id)
-            return next_number(self._db, connection, "revision")
 
     def _write_pieces(self, worker: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
         """Write all pieces beside those being read, and switch to them at the end."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +102,7 @@ def _faults(
 
 
 def _words(*texts: str) -> set[str]:
-    return set(_folded(words_in(" ".join(texts))))
-
-
-def _folded(words: Iterable[str]) -> Iterator[str]:
-    return (part for word in words for part in fold(word).split())
+    return {part for word in words_in(" ".join(texts)) for part in fold(word).split()}
 
 
 def _is_title(title: str, archives: Sequence[Archive | None]) -> bool:

@@ -146,7 +146,11 @@ def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[Bo
     if not any(is_part(statement.text, claim.text) for claim in claims):
         if statement.written == "rule":
             yield "is not in the words of any claim it rests on"
-        sources = [words for claim in claims for words in (claim.text, claim.page_title, *_quoted(claim))]
+        sources = [
+            words
+            for claim in claims
+            for words in (claim.text, claim.page_title, *(quote.text for quote in claim.quotes))
+        ]
         language = languages.get(claims[0].ref.book, "eng")
         for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
             yield f"has the {fact.kind} {shown(fact.words)}, which none of its claims has"
@@ -163,10 +167,6 @@ def is_part(text: str, claim: str) -> bool:
         if at >= 0 and not claim[at - 1 : at].isalnum() and not claim[at + len(begin) :][:1].isalnum():
             return True
     return False
-
-
-def _quoted(claim: Claim) -> Iterator[str]:
-    return (quote.text for quote in claim.quotes)
 
 
 def _of_group(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
