@@ -42,9 +42,9 @@ class FileLock:
         self._handle = handle
         return True
 
-    def wait(self, patience_s: float) -> bool:
+    def wait(self, timeout_s: float) -> bool:
         """Take the lock as soon as it is free; False if that is not in time."""
-        until = time.monotonic() + patience_s
+        until = time.monotonic() + timeout_s
         while not self.acquire():
             if time.monotonic() > until:
                 return False
