@@ -17,18 +17,18 @@ else:
     import fcntl
 
 PAUSE_S = 0.02
-"""How often somebody who waits for a lock looks again."""
+"""How often a waiting process tries to get a lock."""
 
 
 class FileLock:
-    """An exclusive lock on a file; the system takes it back when its holder dies."""
+    """An exclusive lock on a file; the system releases it when its holder dies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock, or say at once that another process has it."""
+        """Take the lock; False if another process has it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -42,9 +42,9 @@ class FileLock:
         self._handle = handle
         return True
 
-    def wait(self, patience_s: float) -> bool:
-        """Take the lock as soon as it is free, and say whether that was in time."""
-        until = time.monotonic() + patience_s
+    def wait(self, timeout_s: float) -> bool:
+        """Take the lock as soon as it is free; False if that is not in time."""
+        until = time.monotonic() + timeout_s
         while not self.acquire():
             if time.monotonic() > until:
                 return False
@@ -58,12 +58,12 @@ class FileLock:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file beside its place and move it there."""
+    """Write a file next to its place and rename it."""
     write_pieces_atomically(path, [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content])
 
 
 def write_pieces_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file piece by piece beside its place and move it there; not if the pieces end in an error."""
+    """Write a file in pieces next to its place and rename it; not if the pieces end in an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -76,22 +76,22 @@ def write_pieces_atomically(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 RUNNING: list[subprocess.Popen[bytes]] = []
-"""Processes that this one has started; they are meant to outlive it."""
+"""Detached processes that this one has started."""
 
 
 @atexit.register
-def _let_go() -> None:
+def _detach_all() -> None:
     for child in RUNNING:
-        child.returncode = child.poll() or 0  # else Popen warns of a child that goes on
+        child.returncode = child.poll() or 0  # else Popen warns of a child that is still running
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """How a module is run; never with files of the working folder in its way."""
+    """The command that runs a module; -P keeps files of the working folder from being imported."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def start_detached(module: str, *arguments: str) -> bool:
-    """Run a module beside this process, with nobody listening; False if the system refuses."""
+    """Run a module in the background without its output; False if the system refuses."""
     nothing = subprocess.DEVNULL
     try:
         child = subprocess.Popen(  # noqa: S603

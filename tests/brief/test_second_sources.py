@@ -14,7 +14,7 @@ from kiwiresearch.brief.report import report
 from kiwiresearch.brief.second_sources import running_text
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.verify.ledger import Ledger
-from kiwiresearch.verify.statements import prove_judgements
+from kiwiresearch.verify.statements import verify_judgements
 
 SHIP = "The Vasa sank on her first voyage in the harbour of Stockholm on 10 August 1628."
 FILLING = """
@@ -97,7 +97,7 @@ def test_a_second_source_that_does_not_say_it_is_found_out(tmp_path: Path) -> No
     failures = []
     for one in (brief, forged):
         ledger = Ledger()
-        prove_judgements(one, made.claims, {}, ledger)
+        verify_judgements(one, made.claims, {}, ledger)
         failures.append([failure.what for failure in ledger.result(tmp_path).failures])
     assert failures[0] == []
     assert [what for what in failures[1] if "is not confirmed by" in what]

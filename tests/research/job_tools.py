@@ -16,7 +16,8 @@ from sqlalchemy import insert
 from tests.llm.servers import Talk, whole
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.codec import plain
+from kiwiresearch.jobs.job import Job, ResearchRequest
 from kiwiresearch.jobs.queue import JobQueue, JobUpdate, QueueLimits
 from kiwiresearch.store.job_row import JobRow, job_columns
 from kiwiresearch.store.jobs import NEW_JOB, QUEUE_LOCK
@@ -147,7 +148,7 @@ def job_row(job: Job) -> JobRow:
     return JobRow(
         job.id,
         job.wish.kind,
-        request_record(job.wish),
+        plain(job.wish),
         state=job.state,
         turn=job.turn,
         told={name: getattr(job, name) for name in ("pages", "kept", "story", "problem", "remedy")},

@@ -11,7 +11,7 @@ from typing import Any
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.folder import sealed
+from kiwiresearch.runs.manifest import sealed
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.verify.ledger import Verification
 from kiwiresearch.verify.run import verify_run

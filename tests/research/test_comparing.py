@@ -16,8 +16,8 @@ from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims
 from kiwiresearch.diff.run_comparison import Comparison, compare_runs, open_compared_run
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.folder import CLAIMS
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.manifest import CLAIMS, Manifest
+from kiwiresearch.runs.run import Run
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.similarity import comparable, marked_differences
 from kiwiresearch.text.when import dates_in
@@ -123,7 +123,7 @@ def test_other_settings_are_told_with_what_they_brought(tmp_path: Path) -> None:
 def test_another_book_shares_no_page(sides: tuple[Run, Run]) -> None:
     """A page of the same path in a book of another name is another page."""
     other = {**sides[1].manifest.record, "books": [{**sides[1].manifest.record["books"][0], "name": "rail_en"}]}
-    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest(other)))
+    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest.of(other)))
     assert [pair.kind for pair in found.books] == ["only old", "only new"]
     assert (found.pages_both, found.same, found.changed) == (0, 0, ())
 
@@ -132,7 +132,7 @@ def test_two_snapshots_in_one_run_stay_apart(sides: tuple[Run, Run]) -> None:
     """Where one run has both, each book is only itself."""
     books = [book for side in sides for book in side.manifest.record["books"]]
     both = {**sides[1].manifest.record, "books": books}
-    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest(both)))
+    found = compare_runs(sides[0], replace(sides[1], manifest=Manifest.of(both)))
     assert [pair.kind for pair in found.books] == ["same", "only new"]
 
 
@@ -149,7 +149,9 @@ def test_a_snapshot_is_known_by_another_makers_name(
 ) -> None:
     """The day, the selection and the maker are no part of a book's name, and its pages are compared."""
     named = [
-        replace(side, manifest=Manifest({**side.manifest.record, "books": [side.manifest.record["books"][0] | told]}))
+        replace(
+            side, manifest=Manifest.of({**side.manifest.record, "books": [side.manifest.record["books"][0] | told]})
+        )
         for side, told in zip(
             sides, ({"name": old, "flavour": old_flavour}, {"name": new, "flavour": new_flavour}), strict=True
         )
@@ -164,7 +166,9 @@ def test_a_flavour_tells_two_books_of_a_name_apart(sides: tuple[Run, Run]) -> No
     book = sides[0].manifest.record["books"][0]
     small, full = {**book, "flavour": "mini"}, {**book, "id": "another", "flavour": "maxi"}
     newer = {**sides[1].manifest.record["books"][0], "flavour": "maxi"}
-    old, new = (replace(sides[0], manifest=Manifest({"books": books})) for books in ([small, full], [newer]))
+    old, new = (
+        replace(sides[0], manifest=Manifest.of({"books": books, "outputs": {}})) for books in ([small, full], [newer])
+    )
     pairs = compare_runs(old, new).books
     assert [(pair.kind, pair.old and pair.old.flavour) for pair in pairs] == [
         ("only old", "mini"),

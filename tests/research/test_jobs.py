@@ -31,6 +31,7 @@ from tests.research.job_tools import (
     put_row,
 )
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import (
     BookNotFound,
     CannotWrite,
@@ -41,7 +42,7 @@ from kiwiresearch.errors import (
     StoreUnreachable,
     WrongJobState,
 )
-from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_position, request_record
+from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_position
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.store.job_row import JobRow
@@ -319,7 +320,7 @@ def test_a_removed_job_leaves_no_folder_behind(home: Path, sample_zim: Path, tmp
         (runs / "rome-1" / kept).write_text("words")
     before = files(runs / "rome-1")
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
-        put_row(jobs.store, JobRow("rome-1", "research", request_record(ResearchRequest("Rome")), state="interrupted"))
+        put_row(jobs.store, JobRow("rome-1", "research", plain(ResearchRequest("Rome")), state="interrupted"))
         jobs.remove("rome-1")
         assert [job.id for job in jobs.all()] == []
         assert (runs / "rome-1").exists() == bool(kept)
@@ -335,9 +336,7 @@ def test_a_removed_job_leaves_no_empty_folder_behind(home: Path, sample_zim: Pat
     (runs / "rome-2").symlink_to(tmp_path / "elsewhere")
     with jobs_on(a_desk(home, runs), sample_zim, IDLE) as jobs:
         for job_id in ("rome-1", "rome-2"):
-            put_row(
-                jobs.store, JobRow(job_id, "research", request_record(ResearchRequest("Rome")), state="interrupted")
-            )
+            put_row(jobs.store, JobRow(job_id, "research", plain(ResearchRequest("Rome")), state="interrupted"))
             jobs.remove(job_id)
     assert sorted(entry.name for entry in runs.iterdir() if entry.suffix == "") == ["rome-2"]
 
@@ -403,7 +402,7 @@ def test_a_row_that_is_no_job_is_told_and_removed(home: Path, sample_zim: Path, 
     desk = a_desk(home, tmp_path / "runs")
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         odd = [jobs.store.jobs.add("odd", kind, {"topic": [1]}) for kind in ("research", "ask", "kin")]
-        outside = JobRow("../odd-1", "research", request_record(a_wish()))
+        outside = JobRow("../odd-1", "research", plain(a_wish()))
         put_row(jobs.store, outside)
         odd.append(outside)
         odd.append(jobs.store.jobs.add("odd", "dance", {}))

@@ -137,8 +137,8 @@ def test_notes_are_shared(url: str, sample_zim: Path, tmp_path: Path) -> None:
         job = jobs.start(SMALL)
         done(an_order(jobs, job, "somebody"))
         mine, theirs = jobs.runs.get(job.id), others.runs.get(job.id)
-        note = add_note(mine.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, kept=mine.note_lines)
-        change_note(theirs.path, note.id, NoteOpinion("agree", "So."), now=NOW, kept=theirs.note_lines)
+        note = add_note(mine.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, note_lines=mine.note_lines)
+        change_note(theirs.path, note.id, NoteOpinion("agree", "So."), now=NOW, note_lines=theirs.note_lines)
         for run in (jobs.runs.get(job.id), others.runs.get(job.id)):
             assert [one.opinion for one in read_notes(run.path).notes] == [NoteOpinion("agree", "So.")]
             assert len((run.path / "notes.jsonl").read_bytes().splitlines()) == 2
@@ -154,7 +154,7 @@ def test_a_removed_run_is_gone_everywhere(url: str, sample_zim: Path, tmp_path: 
             jobs.remove(job.id, with_run=True)
         jobs.store.jobs.end(order.holder, job.id, "done", done(order)[0])
         run = jobs.runs.get(job.id)
-        add_note(run.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, kept=run.note_lines)
+        add_note(run.path, NoteTarget("run"), NoteOpinion("doubt", "Why?"), now=NOW, note_lines=run.note_lines)
         assert len(others.runs.all()) == 1
         (others.runs.get(job.id).path / "mine.txt").write_text("mine")
         with pytest.raises(WrongJobState, match=f"has work to keep.*jobs remove {job.id} --yes"):
@@ -427,7 +427,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
     alone = JobOrder(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
-                  order.books, order.all_books, order.wish, tmp_path / "alone", "alone-1")  # fmt: skip
+                  order.books, order.all_books, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
 

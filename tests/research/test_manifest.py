@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.runs.folder import damaged_outputs, read_manifest
+from kiwiresearch.runs.manifest import read_manifest
 from kiwiresearch.runs.writer import RunWriter
 
 
@@ -27,27 +27,23 @@ def run(tmp_path: Path) -> Path:
 def test_a_manifest_says_what_was_written(run: Path) -> None:
     """It names the run, and every output with its size and hash."""
     manifest = read_manifest(run)
-    assert {key: manifest[key] for key in ("fingerprint", "topic", "version")} == {
-        "fingerprint": "f1",
-        "topic": "Stone",
-        "version": "1",
-    }
-    assert {name: output["bytes"] for name, output in manifest["outputs"].items()} == {
+    assert (manifest.fingerprint, manifest.topic, manifest.version) == ("f1", "Stone", "1")
+    assert {name: output["bytes"] for name, output in manifest.outputs.items()} == {
         "claims.jsonl": 6,
         "corpus.jsonl": 3,
         "report.md": 8,
         "run.log": 0,
     }
-    assert damaged_outputs(run, manifest) == []
+    assert manifest.damaged_outputs(run) == []
 
 
 def test_damage_is_named(run: Path) -> None:
     """An output that is missing, changed, or no file any more is found."""
     (run / "corpus.jsonl").write_bytes(b"[]\n")
     (run / "report.md").unlink()
-    assert damaged_outputs(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
+    assert read_manifest(run).damaged_outputs(run) == ["corpus.jsonl", "report.md"]
     (run / "report.md").mkdir()
-    assert damaged_outputs(run, read_manifest(run)) == ["corpus.jsonl", "report.md"]
+    assert read_manifest(run).damaged_outputs(run) == ["corpus.jsonl", "report.md"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -55,7 +51,7 @@ def test_a_pipe_is_not_waited_for(run: Path) -> None:
     """A pipe in the place of an output or of the manifest does not make the program hang."""
     (run / "report.md").unlink()
     os.mkfifo(run / "report.md")
-    assert damaged_outputs(run, read_manifest(run)) == ["report.md"]
+    assert read_manifest(run).damaged_outputs(run) == ["report.md"]
     (run / "manifest.json").unlink()
     os.mkfifo(run / "manifest.json")
     with pytest.raises(RunNotFound):

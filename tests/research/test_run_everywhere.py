@@ -16,7 +16,7 @@ import pytest
 
 from kiwiresearch.cli.start import run as start
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.runs.folder import damaged_outputs, read_manifest
+from kiwiresearch.runs.manifest import read_manifest
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
@@ -123,7 +123,7 @@ def test_other_settings_give_another_fingerprint(reference: Path, sample_zim: Pa
     ]
     with finder_at(reference.parent / "warm", sample_zim) as (finder, _):
         found = [Research(finder, task).fingerprint for task in tasks]
-    assert found[0] == read_manifest(reference)["fingerprint"]
+    assert found[0] == read_manifest(reference).fingerprint
     assert len(set(found)) == len(tasks)
 
 
@@ -162,7 +162,7 @@ def test_pages_of_several_books_are_told_apart(home: Path, tmp_path: Path, a_boo
     second = a_book({"Salt": "<p>Salt is eaten.</p><h2>Use</h2><p>x</p>"}, name="2.zim", Title="Kitchen", Name="b")
     folder = run(home, tmp_path / "run", "salt", first, second, fast=True)
     assert len({page["book"] for page in corpus(folder)}) == 2
-    assert {book["title"] for book in read_manifest(folder)["books"]} == {"Mines", "Kitchen"}
+    assert {book.title for book in read_manifest(folder).books} == {"Mines", "Kitchen"}
     for name, form in (("run.log", " in {!r} (depth"), ("report.md", " ({}) — depth")):
         text = (folder / name).read_text(encoding="utf-8")
         assert [form.format(title) in text for title in ("Mines", "Kitchen")] == [True, True], name
@@ -182,11 +182,11 @@ def test_real_books_are_researched(
     """On real books of several makers a run ends with all its pages, and with outputs that fit together (R153)."""
     folder = run(home, tmp_path / "run", topic, shared_data / "zims" / name, max_pages=pages, fast=True)
     manifest = read_manifest(folder)
-    assert damaged_outputs(folder, manifest) == []
+    assert manifest.damaged_outputs(folder) == []
     taken = corpus(folder)
     graph = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
     log = (folder / "run.log").read_text(encoding="utf-8")
-    assert len(taken) == manifest["pages"] == pages
+    assert len(taken) == manifest.page_count == pages
     assert len({page["path"] for page in taken}) == pages
     assert {page["metadata"]["depth"] for page in taken} <= {0, 1, 2}
     refs = {node["ref"] for node in graph["nodes"]}

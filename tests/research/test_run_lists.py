@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.runs.manifest import MANIFEST
 from kiwiresearch.runs.run import Runs
 from kiwiresearch.workspace.file_cache import FileCache
 

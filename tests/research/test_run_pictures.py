@@ -30,7 +30,7 @@ from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.errors import RunDamaged
 from kiwiresearch.export.exporter import export
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.folder import sealed
+from kiwiresearch.runs.manifest import sealed
 from kiwiresearch.runs.store_copy import remove_run_files
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive

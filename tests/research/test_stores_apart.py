@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.research.job_tools import a_desk, jobs_on
 
-from kiwiresearch.jobs.job import QuestionsRequest, job_from_row, request_record
+from kiwiresearch.codec import plain
+from kiwiresearch.jobs.job import QuestionsRequest, job_from_row
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.jobs.work import do_order
 from kiwiresearch.workspace import workspace
@@ -38,7 +39,7 @@ def jobs_of(tmp_path: Path, book: Path, store: str) -> Iterator[JobQueue]:
 def answered(jobs: JobQueue, question: str) -> Path:
     """Have a question answered as a worker would; where that was done."""
     wish = QuestionsRequest((json.dumps({"question": question}),))
-    added = jobs.store.jobs.add("questions", "ask", request_record(wish))
+    added = jobs.store.jobs.add("questions", "ask", plain(wish))
     row = jobs.store.leases.lease_next("w", ["ask"], lease_s=60.0)
     assert row is not None
     assert row.id == added.id == JOB

@@ -41,11 +41,11 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message
 from kiwiresearch.page.read import page_of_text
 from kiwiresearch.runs import run_files as files_module
-from kiwiresearch.runs.folder import seal_of, sealed
+from kiwiresearch.runs.manifest import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
-from kiwiresearch.verify.claims import FiledClaim, PageEvidence, prove_claims
+from kiwiresearch.verify.claims import FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
-from kiwiresearch.verify.statements import prove_judgements, prove_statements
+from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.build import NewPage, write_book
 
@@ -262,7 +262,7 @@ def faults(claim: Claim, ground: PageEvidence) -> list[str]:
     """What is wrong with a claim, apart from the rules' own claims, which are missing beside it."""
     ledger = Ledger()
     row = claim_record(claim)
-    prove_claims([FiledClaim(JsonLine(1, canonical_bytes(row), row), claim)], ground, ledger)
+    verify_claims([FiledClaim(JsonLine(1, canonical_bytes(row), row), claim)], ground, ledger)
     return [failure.what for failure in ledger.result(Path()).failures if "is missing" not in failure.what]
 
 
@@ -291,8 +291,8 @@ def test_what_the_program_says_of_statements_is_said_again(run: Path) -> None:
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
-        prove_statements(changed, {}, ledger)
-        prove_judgements(changed, claims, {}, ledger)
+        verify_statements(changed, {}, ledger)
+        verify_judgements(changed, claims, {}, ledger)
         return [failure.what for failure in ledger.result(run).failures]
 
     assert wrong(brief) == []
@@ -319,7 +319,7 @@ def test_a_model_s_sentence_is_proved_fact_by_fact(run: Path) -> None:
     def wrong(text: str) -> list[str]:
         ledger = Ledger()
         statement = replace(first, text=text, written="model")
-        prove_statements(replace(brief, summary=(statement,)), {}, ledger)
+        verify_statements(replace(brief, summary=(statement,)), {}, ledger)
         return [failure.what.partition("…' ")[2] or failure.what for failure in ledger.result(run).failures]
 
     words = first.text.split()
@@ -438,7 +438,7 @@ def test_whom_she_means_is_known_on_the_topic_s_own_page_alone(run: Path) -> Non
 
     def wrong(changed: Brief) -> list[str]:
         ledger = Ledger()
-        prove_statements(changed, {}, ledger)
+        verify_statements(changed, {}, ledger)
         return [failure.what for failure in ledger.result(run).failures]
 
     alone = replace(
@@ -574,7 +574,7 @@ def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypat
     written = draft.assemble(desk, {"summary": (line,)})
     assert [one.text for one in written.summary] == [brief.summary[3].text, text]
     ledger = Ledger()
-    prove_statements(written, {}, ledger)
+    verify_statements(written, {}, ledger)
     assert [one.what for one in ledger.result(run).failures] == []
     whole = draft.DraftLine(replace(line.statement, claims=(*first.claims, *last.claims)), first)
     written = draft.assemble(desk, {"summary": (whole,)})

@@ -15,6 +15,7 @@ import pytest
 from tests.research.job_tools import TOPIC, a_desk, awaited, jobs_on
 
 from kiwiresearch.bulk.tables import CHOICES
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, HostAway, KiwiError, StoreUnreachable
 from kiwiresearch.jobs import child
 from kiwiresearch.jobs.assignment import JobAssignment
@@ -29,7 +30,6 @@ from kiwiresearch.jobs.job import (
     ResearchRequest,
     checked_request,
     request_from_record,
-    request_record,
 )
 from kiwiresearch.jobs.process import MAX_ORDERS, JobOrder, JobProcesses, order_from_line
 from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
@@ -226,7 +226,7 @@ def test_a_wish_is_the_same_after_a_journey(tmp_path: Path, wish: JobRequest) ->
     """What is written down of a wish, or told to a process, is the wish."""
     desk = a_desk(tmp_path / "home", tmp_path / "runs")
     order = JobOrder(desk.folders, desk.settings, (), False, wish, tmp_path / "x", "x-1", "worker#1", 3)
-    assert request_from_record(request_record(wish)) == wish
+    assert request_from_record(plain(wish)) == wish
     assert order_from_line(order.to_line()) == order
 
 

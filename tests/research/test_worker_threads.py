@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.jobs import worker
-from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.jobs.job import Job, ResearchRequest
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.jobs.worker import Worker, WorkerContext
 from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
@@ -20,7 +21,7 @@ from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.store.store import Store, open_store
 
 SOON_S = 30.0
-WISH = request_record(ResearchRequest("Sky", max_pages=1))
+WISH = plain(ResearchRequest("Sky", max_pages=1))
 
 
 @pytest.fixture

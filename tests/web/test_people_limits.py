@@ -15,9 +15,10 @@ from tests.store.stores import changed
 from tests.web.peopled import Peopled
 from tests.web.running import a_client, heard
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.jobs.assignment import may_start_job
-from kiwiresearch.jobs.job import ResearchRequest, request_record
+from kiwiresearch.jobs.job import ResearchRequest
 from kiwiresearch.store.store import Store, open_store
 from kiwiresearch.store.tables import JOB
 from kiwiresearch.web.desk.questions import QuestionHistory
@@ -281,9 +282,7 @@ def test_role_and_limits_change_together_or_not_at_all(people: Peopled) -> None:
 
 def test_a_model_may_ask_how_the_run_of_another_stands(people: Peopled) -> None:
     """Who may not go on with an interrupted run is told its state."""
-    made = people.store.jobs.add(
-        "20260101-000000-stands", "research", request_record(ResearchRequest("Sunset")), user="remy"
-    )
+    made = people.store.jobs.add("20260101-000000-stands", "research", plain(ResearchRequest("Sunset")), user="remy")
     people.store.jobs.cancel(made.id)
     with people.store.people._db.writing() as connection:
         connection.execute(update(JOB).where(JOB.c.id == made.id).values(state="interrupted"))

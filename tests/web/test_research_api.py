@@ -18,7 +18,8 @@ from tests.llm.servers import Told, serving
 from tests.research.job_tools import TOPIC, Gate, put_row
 from tests.web.running import UNHURRIED, a_client, a_room, heard, running
 
-from kiwiresearch.jobs.job import Job, ResearchRequest, request_record
+from kiwiresearch.codec import plain
+from kiwiresearch.jobs.job import Job, ResearchRequest
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.web.app import make_app
@@ -208,7 +209,7 @@ def test_a_problem_of_a_run_names_no_place_of_the_machine(client: httpx2.Client,
     (place / "runs" / "rome-1").mkdir(parents=True)
     (place / "runs" / "rome-1" / "letter.txt").write_text("dear reader")
     store = store_of(open_workspace({"KIWIRESEARCH_HOME": str(place / "home")}))
-    put_row(store, JobRow("rome-1", "research", request_record(ResearchRequest("Rome")), state="failed"))
+    put_row(store, JobRow("rome-1", "research", plain(ResearchRequest("Rome")), state="failed"))
     url = "/api/research/rome-1"
     assert client.post(f"{url}/resume").status_code == 202
     lines = streamed(client, f"{url}/events")

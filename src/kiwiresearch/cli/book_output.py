@@ -12,7 +12,7 @@ from kiwiresearch.atlas.queries import EdgeKind
 from kiwiresearch.cli.output import line, safe, write
 from kiwiresearch.diff.changes import ClaimChange, ClaimDoubt, PageChange
 from kiwiresearch.diff.summary import MAX_TITLES, DiffTally, ranked_changes
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.text.display import count_of, printable
 from kiwiresearch.text.similarity import TextRun, marked_differences
 from kiwiresearch.zim.policy import HiddenPages

@@ -14,7 +14,7 @@ from kiwiresearch.errors import BadUsage, NothingFound
 if TYPE_CHECKING:
     from kiwiresearch.claims.page_claims import PageClaims
     from kiwiresearch.diff.snapshots import SnapshotDiff
-    from kiwiresearch.runs.run_files import BookEdition
+    from kiwiresearch.runs.manifest import BookEdition
 
 
 def claims(
@@ -110,7 +110,7 @@ def conflicts(
     from kiwiresearch.runs.run import Run, contradictions_of
 
     found = contradictions_of(Run.open(folder_of(run or "")))
-    emit({"run": run, "conflicts": [one.record() for one in found]}, lambda: contradiction_list(found), as_json=json)
+    emit({"run": run, "conflicts": found}, lambda: contradiction_list(found), as_json=json)
 
 
 def verify(

@@ -16,7 +16,7 @@ from kiwiresearch.claims.claim import Claim, claim_from_record
 from kiwiresearch.diff.snapshot import DISTINCTIVE_CHARS, SnapshotPage, digest
 from kiwiresearch.errors import BookDamaged, CannotWrite, KiwiError, PageNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.zim.archive import LEAD_ONLY, flavour_of
 from kiwiresearch.zim.paths import title_of_path
 from kiwiresearch.zim.policy import HiddenTitles
@@ -46,7 +46,7 @@ REDIRECT = f"INSERT OR IGNORE INTO redirect SELECT ?1, ?2, ?3 {SHOWN}"
 
 
 def build_index(folder: BulkFolder, hidden: HiddenTitles, file: Path) -> None:
-    """Write the index of a folder; of pages that a policy hides, by title or by path, nothing is kept."""
+    """Write the index of a folder, without pages that a policy hides by title or by path."""
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as index:
             index.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + TABLES)
@@ -67,24 +67,24 @@ def build_index(folder: BulkFolder, hidden: HiddenTitles, file: Path) -> None:
 
 
 def _hidden(folder: BulkFolder, hidden: HiddenTitles) -> Iterator[Row]:
-    """The paths of what is hidden, each as often as it is met: such a path, or the path of such a title."""
+    """The paths of hidden pages, possibly repeated: hidden by path, or by title."""
     for path, title in _named(folder):
         if hidden.has(str(title)) or hidden.has(title_of_path(str(path))):
             yield (path,)
 
 
 def _named(folder: BulkFolder) -> Iterator[Row]:
-    """Every path that a table of the folder has, with what the table calls it."""
+    """Every path in a table of the folder, with its title there."""
     named = {"titles": "title", "pages": "title", "errors": "path"}
     named["claims"] = "path" if folder.has_table("pages") else "record"
     for table, name in named.items():
         for shard in folder.shards(table) if folder.has_table(table) else ():
-            for path, told in from_parquet(table, shard, ("path", name)):
-                yield path, _title_in(str(told)) if name == "record" else told
+            for path, title in from_parquet(table, shard, ("path", name)):
+                yield path, _title_in(str(title)) if name == "record" else title
 
 
 def _title_in(record: str) -> str:
-    """The title of the page that a claim is from; empty if it is no claim of ours."""
+    """The title of the page that a claim is from; empty if the record is not a claim."""
     try:
         return str(json.loads(record)["page_title"])
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -92,7 +92,7 @@ def _title_in(record: str) -> str:
 
 
 def _pages(folder: BulkFolder) -> Iterator[Row]:
-    """What is known of each page that is one: path, title, digest, and whether it can be known by its text."""
+    """Each real page: path, title, digest, and whether its text is distinctive."""
     names = ("path", "title", "kind", "text_sha", "disputed", "citation_needed", "chars")
     for shard in folder.shards("pages") if folder.has_table("pages") else ():
         for path, title, kind, sha, disputed, needed, chars in from_parquet("pages", shard, names):
@@ -102,7 +102,7 @@ def _pages(folder: BulkFolder) -> Iterator[Row]:
 
 
 def _claim_places(folder: BulkFolder) -> Iterator[Row]:
-    """Where the claims of each page are: path, title, shard, first row, how many rows."""
+    """Where the claims of each page are: path, title, shard, first row, number of rows."""
     for number, shard in enumerate(folder.shards("claims")):
         rows = enumerate(from_parquet("claims", shard, ("path",)))
         for path, of_page in groupby(rows, key=lambda row: str(row[1][0])):
@@ -126,20 +126,20 @@ def _redirects(folder: BulkFolder) -> Iterator[Row]:
 
 
 SHARDS_KEPT = 4
-"""Pages that stand near each other in one snapshot mostly do in the other."""
+"""Shards kept in memory: pages close to each other in one snapshot mostly are in the other."""
 
 BROKEN = (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError, KiwiError)
-"""What a row that is no claim of ours may lead to."""
+"""What a row that is not a claim may raise."""
 
 
 class BulkSnapshot:
-    """A snapshot in a folder of claims, with the index of its pages."""
+    """A snapshot in a folder of claims, with an index of its pages."""
 
     def __init__(self, folder: BulkFolder, index: Path) -> None:
-        told = folder.manifest.book
-        flavour = flavour_of("", (), told.file)
-        self.book = BookEdition(told.id, told.name, told.title, told.date, flavour, told.language)
-        self.language = told.language or "eng"
+        title = folder.manifest.book
+        flavour = flavour_of("", (), title.file)
+        self.book = BookEdition(title.id, title.name, title.title, title.date, flavour, title.language)
+        self.language = title.language or "eng"
         self.lead_only = flavour in LEAD_ONLY
         self.has_all_pages = folder.has_table("pages")
         self._folder = folder.folder
@@ -197,7 +197,7 @@ class BulkSnapshot:
                     try:
                         yield _claim(str(record))
                     except BROKEN:
-                        continue  # its page is told as one that cannot be read
+                        continue  # its page is reported as unreadable
 
     def close(self) -> None:
         self._index.close()
@@ -227,8 +227,8 @@ class BulkSnapshot:
 
 
 def _claim(record: str) -> Claim:
-    """The claim of a row, which may come from anybody: half a pair of surrogates is no character."""
-    told = json.loads(record)
+    """The claim of a row; ValueError also for half a surrogate pair, which is not a character."""
+    title = json.loads(record)
     if "\\u" in record:
-        canonical_json(told).encode()
-    return claim_from_record(told)
+        canonical_json(title).encode()
+    return claim_from_record(title)

@@ -26,7 +26,7 @@ CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 
 
 def checked_kinds(wanted: str) -> tuple[ChangeKind, ...]:
-    """The kinds that somebody names with commas between them; all where none is named."""
+    """The kinds in a comma-separated list; all of them if it is empty."""
     names = {name.strip().lower() for name in wanted.split(",") if name.strip()}
     unknown = sorted(names - set(CHANGE_KINDS))
     if unknown:
@@ -37,10 +37,10 @@ def checked_kinds(wanted: str) -> tuple[ChangeKind, ...]:
 
 
 PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere", "told again"]
-"""A page is told again for what other pages say against it."""
+"""A page is "told again" for what other pages say against it."""
 MovedBy = Literal["", "title", "redirect", "text"]
 RENAMED: tuple[MovedBy, ...] = ("redirect", "text")
-"""A page that kept its title has only another path, which is no news to a reader."""
+"""If a page kept its title, only its path differs, which is no news to a reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +58,17 @@ class ClaimDoubt:
 
 @dataclass(frozen=True, slots=True)
 class ClaimChange:
-    """A claim that only one snapshot has, that both have otherwise, or that stayed and is disputed now."""
+    """A claim that was added, withdrawn or changed, or that stayed and is disputed now."""
 
     kind: ChangeKind
     old: Claim | None
     new: Claim | None
     numbers: bool = False
-    """Whether a number, a measure or a date is another now."""
+    """Whether a number, a measure or a date differs."""
     hedging: bool = False
-    """Whether other words hold it back now, or none."""
+    """Whether it is hedged in other words now, or no longer."""
     likeness: float = 1.0
-    """How much of its words both sides share, figures aside."""
+    """The share of words that both sides have in common, numbers aside."""
     doubts: tuple[ClaimDoubt, ...] = ()
 
     @property
@@ -80,7 +80,7 @@ class ClaimChange:
         return claim
 
     def is_of(self, kinds: Collection[str]) -> bool:
-        """Whether it is of one of these kinds: what was added or changed may be disputed as well."""
+        """Whether it is of one of these kinds; an added or changed claim may be disputed as well."""
         return self.kind in kinds or (bool(self.doubts) and "disputed" in kinds)
 
     def record(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class ClaimChange:
         }
 
     def _differs(self) -> dict[str, list[str]] | None:
-        """The words of each side that the other does not have."""
+        """The words that only one of the sides has, for each side."""
         if self.kind != "changed" or self.old is None or self.new is None:
             return None
         left, right = marked_differences(self.old.text, self.new.text)
@@ -119,24 +119,24 @@ class PageLocation:
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page of both snapshots or of one of them, with what became of its claims."""
+    """A page of one or both snapshots, and how its claims changed."""
 
     state: PageState
     old: PageLocation | None
     new: PageLocation | None
     moved: MovedBy = ""
-    """How it was known where its path is another now."""
+    """How it was recognized, if its path differs."""
     is_same: bool = False
-    """Whether its text is the same, so that nobody had to read its claims."""
+    """Whether its text is the same, so that its claims need not be read."""
     same: int = 0
-    """Claims that both have, where they were read."""
+    """How many claims are the same, if they were read."""
     changes: tuple[ClaimChange, ...] = ()
     leads_to: str = ""
-    """Where the path of a page that was removed leads now."""
+    """Where the path of a removed page leads now."""
     problem: str = ""
     """Why it cannot be read, and in which snapshot."""
     digest: str = ""
-    """Of the text of a page that was added: the same text may have stood under another path."""
+    """Of an added page's text, which may have been under another path before."""
 
     @property
     def page(self) -> PageLocation:
@@ -150,11 +150,11 @@ class PageChange:
         return self.state == "both" and self.moved in RENAMED
 
     def sides(self) -> dict[str, Any]:
-        """Where it stands in each snapshot."""
+        """Where it is in each snapshot."""
         return {"new": self.new.record() if self.new else None, "old": self.old.record() if self.old else None}
 
     def records(self, kinds: Collection[str] = CHANGE_KINDS) -> Iterator[dict[str, Any]]:
-        """First what became of the page itself, if all is wanted; then each of its claims that is of these kinds."""
+        """The change of the page itself, if all kinds are wanted; then each change of its claims of these kinds."""
         sides = self.sides()
         what = "renamed" if self.is_renamed else self.state
         if frozenset(CHANGE_KINDS) <= frozenset(kinds) and what in ("added", "removed", "renamed", "unreadable"):
@@ -166,24 +166,24 @@ class PageChange:
 
 
 MAX_OF_SUBJECT = 60
-"""So many claims of one subject are compared with each other."""
+"""At most this many claims of one subject are compared with each other."""
 
 HEDGE_KINDS = ("may", "debated", "uncertain")
-"""Kinds of hedges that say that it may not be so; 'some' and 'most' say of how many it is."""
+"""Kinds of hedges that express doubt; 'some' and 'most' only say how many are meant."""
 
 MARKS = (("disputed", "The page marks it as disputed."), ("citation_needed", "The page asks for a source of it."))
 
 Before = Mapping[ClaimId, Claim]
-"""The claims of the new snapshot that the old one has too, word for word or otherwise, with that older claim."""
+"""For claims of the new snapshot, the claim that they were in the old one, in the same or in other words."""
 
 
 def hedging_words(claim: Claim) -> list[str]:
-    """The words of a claim that say that it may not be so, in their order, each once."""
+    """The hedges of a claim that express doubt, in order, each once."""
     return list(dict.fromkeys(hedge.cue.casefold() for hedge in claim.hedges if hedge.kind in HEDGE_KINDS))
 
 
 def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
-    """What holds a claim back now and did not before: words of its own, and marks of the page."""
+    """What is new in doubts about a claim: its own hedges, and marks of the page."""
     cues = hedging_words(new)
     if cues and not hedging_words(old):
         yield ClaimDoubt("hedged", f"It is held back now: {', '.join(map(repr, cues))}.")
@@ -195,7 +195,7 @@ def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
 def contradicted_claims(
     touched: Sequence[Claim], all_new: Sequence[Claim], before: Before, language: str
 ) -> dict[ClaimId, list[ClaimDoubt]]:
-    """The claims that came or changed and now contradict another of the new snapshot; each pair is told once."""
+    """Added and changed claims that now contradict another of the new snapshot; each pair is reported once."""
     by_subject: dict[str, list[Claim]] = defaultdict(list)
     for claim in all_new:
         if claim.measures or claim.dates:
@@ -215,7 +215,7 @@ def contradicted_claims(
 
 
 def contradiction(one: Claim, other: Claim, language: str) -> Disagreement | None:
-    """How two claims contradict each other, if that is as clear as a brief wants it."""
+    """How two claims contradict each other, if it is clear enough for a brief."""
     if not ((one.measures or one.dates) and (other.measures or other.dates)):
         return None
     how = compare(saying_of(one, language), saying_of(other, language))
@@ -240,13 +240,14 @@ CREATE TABLE compared (subject TEXT PRIMARY KEY, pairs INTEGER) WITHOUT ROWID;
 OF_SUBJECT = """
 SELECT new, old, title, path, old_title, old_path FROM touched WHERE subject = ? AND path <> ? ORDER BY id LIMIT ?
 """
+COLLECTED = "SELECT 1 FROM touched WHERE id = ?"
 COUNTED = "INSERT INTO compared VALUES (?1, ?2) ON CONFLICT (subject) DO UPDATE SET pairs = pairs + ?2"
 MAX_PAIRS = MAX_OF_SUBJECT**2
-"""So many pairs of claims of one subject are compared; there are pages that half a book speaks of."""
+"""At most this many pairs of one subject are compared; some subjects are on half of all pages."""
 
 
 class TouchedClaim(NamedTuple):
-    """A claim that came or changed, with what it was, and its page."""
+    """An added or changed claim, what it was before, and its page."""
 
     new: Claim
     old: Claim | None
@@ -255,12 +256,12 @@ class TouchedClaim(NamedTuple):
 
 
 class AcrossPages:
-    """The claims that wait."""
+    """Added and changed claims, collected to be compared with other pages of the new snapshot."""
 
     def __init__(self) -> None:
         self.left_out = False
         """Whether a subject has more claims than were compared."""
-        self._store = sqlite3.connect("", isolation_level=None)  # a file without a name, which goes with us
+        self._store = sqlite3.connect("", isolation_level=None)  # a temporary file, deleted with the connection
         self._store.executescript(TABLE)
         self._store.execute("BEGIN")
 
@@ -271,10 +272,10 @@ class AcrossPages:
         self._store.close()
 
     def add(self, page: PageChange, new_side: Snapshot) -> None:
-        """Remember the claims of a page that came or changed, if other pages can be known to speak of the same."""
+        """Collect the added and changed claims of a page whose subjects other pages may mention too."""
         for change in page.changes:
             new = change.new
-            if new is not None and page.new and change.kind != "disputed" and _is_known(new, new_side):
+            if new is not None and page.new and change.kind != "disputed" and _has_page(new, new_side):
                 old = canonical_json(claim_record(change.old)) if change.old else ""
                 sides = (page.new.title, page.new.path, *((page.old.title, page.old.path) if page.old else ("", "")))
                 row = (new.id, without_article(new.subject), canonical_json(claim_record(new)), old, *sides)
@@ -290,13 +291,13 @@ class AcrossPages:
             ) from problem
 
     def contradicted(self, said: Iterable[Claim], language: str) -> Iterator[PageChange]:
-        """Go through all that the new snapshot says once; each pair that contradicts is told once."""
+        """Compare them with all claims of the new snapshot in one pass; each contradicting pair is reported once."""
         for claim in said:
             if _is_row_of_others(claim):
                 continue
             for one in self._of(claim):
-                if one.new.id > claim.id and self._is_kept(claim):
-                    continue  # the other of the two tells it
+                if one.new.id > claim.id and self._store.execute(COLLECTED, (claim.id,)).fetchone():
+                    continue  # the other of the two reports the pair
                 how = contradiction(one.new, claim, language)
                 if how and not (one.old and contradiction(one.old, claim, language)):
                     doubt = ClaimDoubt("contradicted", how.why, claim)
@@ -304,7 +305,7 @@ class AcrossPages:
                     yield PageChange("told again", one.was_at, one.at, changes=(change,))
 
     def _of(self, claim: Claim) -> list[TouchedClaim]:
-        """What waits of the same subject on other pages, as far as it is compared."""
+        """The collected claims of the same subject on other pages, up to the limits."""
         subject = without_article(claim.subject)
         before = self._store.execute("SELECT pairs FROM compared WHERE subject = ?", (subject,)).fetchone()
         if before and before[0] >= MAX_PAIRS:
@@ -324,17 +325,14 @@ class AcrossPages:
             for new, old, title, path, old_title, old_path in rows[:MAX_OF_SUBJECT]
         ]
 
-    def _is_kept(self, claim: Claim) -> bool:
-        return self._store.execute("SELECT 1 FROM touched WHERE id = ?", (claim.id,)).fetchone() is not None
 
-
-def _is_known(claim: Claim, side: Snapshot) -> bool:
-    """Whether its subject has a page, by just this name: 'The album' is another one on every page."""
+def _has_page(claim: Claim, side: Snapshot) -> bool:
+    """Whether a page has its subject as title: 'The album' is another one on every page."""
     if not (claim.measures or claim.dates) or _is_row_of_others(claim):
         return False
     return any(side.by_title(name) for name in dict.fromkeys((claim.subject, claim.subject.removeprefix("The "))))
 
 
 def _is_row_of_others(claim: Claim) -> bool:
-    """Whether it is a row of a table, which counts something for its page: 'United Kingdom — units sold'."""
+    """Whether it is a table row that counts something for its page: 'United Kingdom — units sold'."""
     return bool(row_label(claim)) and not claim.page_title.startswith(claim.subject)

@@ -42,7 +42,7 @@ class PagePair:
 
 
 def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
-    """What became of a page; one that cannot be read, or takes endlessly, is told and is no reason to stop."""
+    """How a page changed; one that cannot be read, or takes too long, is reported and does not stop the others."""
     try:
         with time_limit():
             return _compared(pair, old, new)
@@ -52,7 +52,7 @@ def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
         return _unreadable(pair, f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
     except KiwiError as problem:
         return _unreadable(pair, problem.message)
-    except Exception as problem:  # whatever is wrong with one page, the others have nothing to do with it
+    except Exception as problem:  # whatever is wrong with one page does not concern the others
         return _unreadable(pair, f"{type(problem).__name__}: {problem}")
 
 
@@ -60,7 +60,7 @@ def _compared(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
     if pair.old and pair.new and _is_same(pair, old, new):
         at = (PageLocation(pair.old, old.title(pair.old)), PageLocation(pair.new, new.title(pair.new)))
         return PageChange("both", *at, pair.moved, is_same=True)
-    before, after = _look(old, pair.old, "old"), _look(new, pair.new, "new")
+    before, after = _read(old, pair.old, "old"), _read(new, pair.new, "new")
     lead_only = old.lead_only != new.lead_only
     if before is None or after is None:
         found = _one_sided(pair, before, after, lead_only=lead_only)
@@ -83,34 +83,34 @@ def _is_same(pair: PagePair, old: Snapshot, new: Snapshot) -> bool:
         return False
 
 
-def _look(side: Snapshot, path: str, which: str) -> SnapshotPage | None:
+def _read(side: Snapshot, path: str, which: str) -> SnapshotPage | None:
     try:
         return side.read(path) if path else None
-    except BookDamaged as problem:  # without the place of the file, which is another on every machine
+    except BookDamaged as problem:  # without the path of the file, which differs between machines
         reason = f"It cannot be read: {problem.__cause__}." if problem.__cause__ else problem.message
         raise BookDamaged(f"In the {which} snapshot: {reason}") from problem
 
 
 def _comparable(claims: Sequence[Claim], *, lead_only: bool) -> Sequence[Claim]:
-    """The claims that both sides could have: where one holds introductions only, those."""
+    """The claims that both sides could have: only those of introductions, if one side has nothing else."""
     return [claim for claim in claims if not claim.section] if lead_only else claims
 
 
 def _changes(pairs: ClaimPairs, new: Sequence[Claim], language: str) -> Iterator[ClaimChange]:
-    """In the order of the new page, then what was withdrawn in that of the old one."""
+    """In the order of the new page, then the withdrawn claims in the order of the old one."""
     before = {after.claim.id: one.claim for one, after in pairs.same}
     before |= {after.claim.id: one.claim for one, after, _ in pairs.changed}
     touched = [after.claim for _, after, _ in pairs.changed] + [one.claim for one in pairs.new]
     doubts = contradicted_claims(touched, new, before, language)
     found: list[tuple[int, ClaimChange]] = []
     for one, after in pairs.same:
-        if told := tuple(new_doubts(one.claim, after.claim)):
-            found.append((after.order, ClaimChange("disputed", one.claim, after.claim, doubts=told)))
+        if doubts_now := tuple(new_doubts(one.claim, after.claim)):
+            found.append((after.order, ClaimChange("disputed", one.claim, after.claim, doubts=doubts_now)))
     for one, after, share in pairs.changed:
         how = describe_change(one, after, share)
-        told = (*new_doubts(one.claim, after.claim), *doubts.get(after.claim.id, ()))
+        doubts_now = (*new_doubts(one.claim, after.claim), *doubts.get(after.claim.id, ()))
         hedging = hedging_words(how.old) != hedging_words(how.new)
-        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.likeness, told)
+        change = ClaimChange("changed", how.old, how.new, how.numbers, hedging, how.likeness, doubts_now)
         found.append((after.order, change))
     found += [
         (one.order, ClaimChange("added", None, one.claim, doubts=tuple(doubts.get(one.claim.id, ()))))
@@ -151,21 +151,21 @@ def _location_of_path(path: str) -> PageLocation | None:
 
 
 def renamed_page(added: PageChange, old: PageLocation) -> PageChange:
-    """A page that seemed to be added, where its text stood under another path before."""
+    """An added page whose text was under another path before."""
     return replace(added, state="both", old=old, moved="text", is_same=True, changes=(), digest="")
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The pages of the old snapshot whose path leads to another page of the new one, which is not in the old."""
+    """Old pages whose path now leads to a page that the old snapshot does not have."""
 
     by_new: dict[str, str]
     gone: int
-    """How many pages of the old snapshot have no page in the new one."""
+    """How many pages of the old snapshot have no counterpart in the new one."""
 
 
 def find_moves(old: Snapshot, new: Snapshot) -> Moves:
-    """Follow the path of each old page that is no page of the new snapshot; the first of several is the one."""
+    """Follow the paths of old pages without a counterpart; if several lead to one page, the first counts."""
     by_new: dict[str, str] = {}
     gone = 0
     for path in old.paths():
@@ -179,7 +179,7 @@ def find_moves(old: Snapshot, new: Snapshot) -> Moves:
 
 
 def page_pairs(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePair]:
-    """Each page of the new snapshot in its order, with the page it was in the old one."""
+    """Each page of the new snapshot, in order, with its counterpart in the old one."""
     for path in new.paths():
         before = counterpart(path, new, old)
         if before is not None:
@@ -191,7 +191,7 @@ def page_pairs(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePair]
 
 
 def removed_pages(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePair]:
-    """Each page of the old snapshot that the new one does not have, in its order, and where its path leads now."""
+    """Each old page that the new snapshot does not have, in order, and where its path leads now."""
     for path in old.paths():
         if counterpart(path, old, new) is None:
             target = _target_of(path, old, new)
@@ -200,7 +200,7 @@ def removed_pages(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePa
 
 
 def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
-    """The page that a person means by a title or a path, in both snapshots or in one."""
+    """The page that a user means by a title or a path, in both snapshots or in one."""
     after = new.find(words)
     if after is not None:
         return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))
@@ -230,7 +230,7 @@ def _same(old: str, new: str) -> PagePair:
 
 
 def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
-    """The page that is this one in the other snapshot, seen from both: by its path as others spell it, or its title."""
+    """The same page in the other snapshot, seen from both sides: by a spelling of its path, or by its title."""
     found = _by_path(path, there)
     if found is None:
         found = _by_title(path, here, there)
@@ -239,7 +239,7 @@ def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
 
 
 def _by_path(path: str, side: Snapshot) -> str | None:
-    """The page whose path is this one, with or without what older books put before and behind it."""
+    """The page of this path, with or without the prefix and suffix of older books."""
     for spelled in _spellings(path):
         found = _resolved(spelled, side)
         if found is not None and found.removeprefix(OLD_NAMESPACE) == spelled.removeprefix(OLD_NAMESPACE):

@@ -11,19 +11,19 @@ from typing import Literal
 
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.conflicts.words import comparison_words
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.text.number_words import number_words
 from kiwiresearch.text.similarity import comparable, compared_words, sequence_similarity, without_figures
 from kiwiresearch.zim.archive import EntryRef
 
 OLD_NAMESPACE = "A/"
-"""Older books keep their articles below this, newer snapshots of them do not."""
+"""The prefix of articles in older books; newer snapshots of them have none."""
 
 OLD_ENDING = ".html"
-"""Of the paths of still older ones."""
+"""The suffix of paths in still older ones."""
 
 NAME = re.compile(r"(?:kiwix\.)?(?P<stem>.+?)(?:_(?:maxi|mini|nodet|nopic|novid))?(?:_\d{4}-\d{2}(?:-\d{2})?)?")
-"""A book's name, around which some makers put their own, the selection and the day."""
+"""The name of a book, to which some makers add a prefix, the flavour and the date."""
 
 BookKey = tuple[str, ...]
 PageKey = tuple[BookKey, str]
@@ -41,8 +41,8 @@ class BookPair:
 def book_keys(old: Sequence[BookEdition], new: Sequence[BookEdition]) -> dict[str, BookKey]:
     """What two snapshots of a book share: name and language.
 
-    Where one run has two books of a name, the selection (flavour) tells them apart;
-    where that is the same too, each book is only itself.
+    If a run has two books of the same name, the flavour tells them apart; if that is the same too, each book only
+    matches itself.
     """
     found: dict[str, BookKey] = {}
     sides = [list(old), list(new)]
@@ -79,40 +79,40 @@ def book_pairs(
 
 
 def page_key(ref: EntryRef, keys: Mapping[str, BookKey]) -> PageKey:
-    """What a page has in common with itself in another snapshot."""
+    """What identifies a page across snapshots."""
     return keys.get(ref.book, (ref.book,)), plain_path(ref.path)
 
 
 def plain_path(path: str) -> str:
-    """A path without what older books put before and behind it."""
+    """A path without the prefix and suffix of older books."""
     return path.removeprefix(OLD_NAMESPACE).removesuffix(OLD_ENDING)
 
 
-ALIKE = 0.6
-"""From this share of common words on, two claims of one subject and type are one that changed."""
+MIN_SIMILARITY = 0.6
+"""From this share of common words on, two claims with the same subject and type are one that changed."""
 
-VERY_ALIKE = 0.75
-"""The same for two claims that share their subject or their type only."""
+MIN_SIMILARITY_LOOSE = 0.75
+"""The same for two claims that share only their subject or only their type."""
 
 MAX_CANDIDATES = 250_000
-"""So many pairs of one page are looked at; a page beyond that is no article."""
+"""At most this many pairs of a page are compared; a page with more is not an article."""
 
 
 NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,:/]\d+)*|[^\W\d_]+")
 RANK = "number"
-"""What stands before a 'one' that counts."""
+"""The word before a 'one' that is a number."""
 LABEL = re.compile(r", | — ")
 HYPHEN = re.compile(r"(?<=\w)-(?=[^\W\d_])")
-"""Between words, or a number and its unit; not the sign of a range or a minus."""
+"""Between words, or between a number and its unit; not in a range, and not a minus."""
 THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 
 
-@dataclass(frozen=True)  # without slots, which leave no room for what is worked out once
+@dataclass(frozen=True)  # without slots, which cached properties cannot use
 class ComparedClaim:
-    """A claim with what it is compared by."""
+    """A claim with the values that it is compared by."""
 
     order: int
-    """Its place in its run."""
+    """Its position in its run."""
     claim: Claim
 
     @cached_property
@@ -141,7 +141,7 @@ class ComparedClaim:
 
     @cached_property
     def read(self) -> Hashable:
-        """What it counts, measures and dates, however it is written, and the figures that are none of these."""
+        """Its measures, its dates and its other numbers, independent of their spelling."""
         claim = self.claim
         spans = [(one.start, one.end) for one in claim.dates]
         spans += [(one.quantity.start, one.quantity.end) for one in claim.measures]
@@ -153,14 +153,14 @@ class ComparedClaim:
 
     @cached_property
     def written(self) -> Hashable:
-        """The numbers that stand in it, however they are taken together: as a date and another, or from one to one."""
+        """All its numbers, however they were parsed: two dates, or a range from one to the other."""
         days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
         bounds = (min(days), max(days)) if days else ()
         return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The figures in it, and the words that could make it say another value, such as names of months."""
+        """Its numbers, and the words that could change a value, such as names of months."""
         known = comparison_words("eng").value_words
         words = [part for word in self.words for part in word.split("-")]
         return tuple(word for word in words if word in known or any(char.isdigit() for char in word))
@@ -170,24 +170,24 @@ class ComparedClaim:
         return tuple((one.low, one.high, one.unit) for one in quantities if one.unit or not has_unit)
 
     def has_same_numbers(self, other: ComparedClaim) -> bool:
-        """Whether both state the same numbers, as they are read or as they are written."""
+        """Whether both state the same numbers, as parsed or as written."""
         if self.read == other.read or self.written == other.written:
             return True
-        # A year that was read as one in one of them only: 'Charles' 1960 hit', 'Charles's 1960 hit'.
+        # A year that was parsed as a date in only one of them: 'Charles' 1960 hit', 'Charles's 1960 hit'.
         return bool(self.claim.dates) != bool(other.claim.dates) and self.values == other.values
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedClaim:
-    """A claim of the old run and what became of it in the new one."""
+    """A claim of the old run and its changed version in the new one."""
 
     old: Claim
     new: Claim
     likeness: float
     numbers: bool
-    """Whether a number, a measure or a date is another now."""
+    """Whether a number, a measure or a date differs."""
     hedging: bool
-    """Whether it is held back by other words now, or no longer."""
+    """Whether it is hedged in other words now, or no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,32 +207,35 @@ SAME_KEYS: Sequence[Callable[[ComparedClaim], Hashable]] = (
     lambda one: (HYPHEN.sub(" ", one.text), one.claim.type),
     lambda one: (one.subject, tuple(comparable(quote.text) for quote in one.claim.quotes), one.claim.type),
 )
-"""By what two claims are the same, the surest first: the last is the same quote, worded another way.
+"""What makes two claims the same, the surest first; the last is the same quote in other words.
 
-'A half-hour' and 'a half hour' are one."""
+The fourth takes 'a half-hour' and 'a half hour' as the same.
+"""
 
 
 def pair_claims(old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]) -> ClaimPairs:
-    """The claims of one page: equal ones first, then those most alike; equal input gives equal pairs."""
+    """Pair the claims of one page: equal ones first, then the most similar; the same input gives the same pairs."""
     same: list[tuple[ComparedClaim, ComparedClaim]] = []
     for key in SAME_KEYS:
         found = list(_equal(old, new, key))
         same += found
         old = _without(old, [one for one, _ in found])
         new = _without(new, [other for _, other in found])
-    changed = _alike(old, new)
+    changed = _similar(old, new)
     gone = _without(old, [one for one, _, _ in changed])
     fresh = _without(new, [other for _, other, _ in changed])
     return ClaimPairs(tuple(same), tuple(changed), tuple(gone), tuple(fresh))
 
 
-def describe_change(old: ComparedClaim, new: ComparedClaim, share: float) -> ChangedClaim:
+def describe_change(old: ComparedClaim, new: ComparedClaim, similarity: float) -> ChangedClaim:
     hedges = [sorted(comparable(hedge.cue) for hedge in one.claim.hedges) for one in (old, new)]
-    return ChangedClaim(old.claim, new.claim, round(share, 3), not old.has_same_numbers(new), hedges[0] != hedges[1])
+    return ChangedClaim(
+        old.claim, new.claim, round(similarity, 3), not old.has_same_numbers(new), hedges[0] != hedges[1]
+    )
 
 
 def row_label(claim: Claim) -> str:
-    """Of a row of a table or a box: what its value is called; empty for a sentence."""
+    """The label of a row of a table or an infobox; empty for a sentence."""
     before, _, value = claim.text.rpartition(": ")
     return comparable(LABEL.split(before)[-1]) if " — " in before and not value.endswith(".") else ""
 
@@ -248,42 +251,42 @@ def _equal(
             yield waiting[key(other)].pop(), other
 
 
-def _alike(
+def _similar(
     old: Sequence[ComparedClaim], new: Sequence[ComparedClaim]
 ) -> list[tuple[ComparedClaim, ComparedClaim, float]]:
     if len(old) * len(new) > MAX_CANDIDATES:
         return []
     candidates = [
-        (-share, -sequence_similarity(one.words, other.words), one.order, other.order, one, other)
+        (-similarity, -sequence_similarity(one.words, other.words), one.order, other.order, one, other)
         for one in old
         for other in new
-        if (share := _share(one, other))
+        if (similarity := _similarity(one, other))
     ]
     candidates.sort(key=lambda row: row[:4])
     taken: set[tuple[str, int]] = set()
     found = []
-    for share, _, order, other_order, one, other in candidates:
+    for similarity, _, order, other_order, one, other in candidates:
         places = {("old", order), ("new", other_order)}
         if not taken & places:
             taken |= places
-            found.append((one, other, -share))
+            found.append((one, other, -similarity))
     return sorted(found, key=lambda row: row[1].order)
 
 
-def _share(one: ComparedClaim, other: ComparedClaim) -> float:
-    """How alike two claims are, numbers aside; 0 if not enough to be one that changed."""
+def _similarity(one: ComparedClaim, other: ComparedClaim) -> float:
+    """How similar two claims are, numbers aside; 0 if too little to be one that changed."""
     if one.label != other.label:
         return 0.0
     is_subject, is_type = one.subject == other.subject, one.claim.type == other.claim.type
     if not (is_subject or is_type):
         return 0.0
-    least = ALIKE if is_subject and is_type else VERY_ALIKE
-    # No more words can be common in order than are common at all: most pairs need no closer look.
+    min_similarity = MIN_SIMILARITY if is_subject and is_type else MIN_SIMILARITY_LOOSE
+    # The words in common order cannot be more than the words in common: this settles most pairs cheaply.
     twice = min(len(one.said) - len(one.said_set), len(other.said) - len(other.said_set))
     most = len(one.said_set & other.said_set) + twice
-    if 2 * most < least * (len(one.said) + len(other.said)):
+    if 2 * most < min_similarity * (len(one.said) + len(other.said)):
         return 0.0
-    return sequence_similarity(one.said, other.said, least)
+    return sequence_similarity(one.said, other.said, min_similarity)
 
 
 def _without(claims: Sequence[ComparedClaim], taken: Sequence[ComparedClaim]) -> list[ComparedClaim]:
@@ -292,7 +295,7 @@ def _without(claims: Sequence[ComparedClaim], taken: Sequence[ComparedClaim]) ->
 
 
 def _numbers(text: str) -> Iterator[str]:
-    """The numbers of a text as figures, in their order, and the scales they are told in."""
+    """The numbers of a text as digits, in order, and their scales."""
     numbers, known = number_words("eng"), comparison_words("eng")
     before = ""
     for word in NUMBER.findall(comparable(text)):
@@ -300,7 +303,7 @@ def _numbers(text: str) -> Iterator[str]:
             yield THOUSANDS.sub("", word)
         elif word in numbers.scales:
             yield word
-        elif word in numbers.values and (word != numbers.pronoun or before == RANK):  # 'one of them' counts nothing
+        elif word in numbers.values and (word != numbers.pronoun or before == RANK):  # 'one of them' is not a number
             yield f"{numbers.values[word]:.0f}"
         elif word in known.ordinals and word not in known.common_ordinals:
             yield str(known.ordinals[word])

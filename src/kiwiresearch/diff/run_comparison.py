@@ -25,12 +25,12 @@ from kiwiresearch.diff.pairs import (
     pair_claims,
 )
 from kiwiresearch.errors import RunDamaged
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.manifest import Manifest
+from kiwiresearch.runs.run import Run
 from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
-from kiwiresearch.zim.archive import EntryRef
 
 COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
-"""What a manifest tells of a run beside its settings and its books."""
+"""What is compared of two manifests, besides settings and books."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class OneSidedClaim:
-    """A claim that only one run has, and whether the other has read its page."""
+    """A claim that only one run has, and whether the other read its page."""
 
     claim: Claim
     page_in_both: bool
@@ -52,7 +52,7 @@ class OneSidedClaim:
 
 @dataclass(frozen=True, slots=True)
 class OneSidedStatement:
-    """A sentence of one brief that the other does not have."""
+    """A sentence that only one of the briefs has."""
 
     text: str
     claims: tuple[str, ...]
@@ -60,7 +60,7 @@ class OneSidedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that differs; `changed` begins with the claims whose numbers did."""
+    """All differences; `changed` begins with the claims whose numbers changed."""
 
     settings: tuple[SettingChange, ...]
     books: tuple[BookPair, ...]
@@ -81,14 +81,14 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """Whether both runs say the same, claim by claim and sentence by sentence."""
+        """Whether both runs make the same claims and statements."""
         return not (self.changed or self.new or self.gone or self.statements_new or self.statements_gone)
 
 
 def compare_runs(old: Run, new: Run) -> Comparison:
-    """What became of a run's claims in another; the same runs give the same comparison."""
+    """How the claims of a run changed in another; the same runs give the same comparison."""
     keys = book_keys(old.books, new.books)
-    pages = [_by_page([one.ref for one in side.brief.sources.pages], keys) for side in (old, new)]
+    pages = [{page_key(one.ref, keys) for one in side.brief.sources.pages} for side in (old, new)]
     same, changed, gone, fresh = 0, [], [], []
     claims = [_claims_by_page(side.claims, keys) for side in (old, new)]
     for key in dict.fromkeys([*claims[1], *claims[0]]):
@@ -103,7 +103,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
         books=book_pairs(old.books, new.books, keys),
         pages_gone=tuple(one for one in old.brief.sources.pages if page_key(one.ref, keys) not in pages[1]),
         pages_new=tuple(one for one in new.brief.sources.pages if page_key(one.ref, keys) not in pages[0]),
-        pages_both=len(pages[0].keys() & pages[1].keys()),
+        pages_both=len(pages[0] & pages[1]),
         changed=tuple(sorted(changed, key=lambda one: not one.numbers)),
         new=tuple(sorted(fresh, key=lambda one: not one.page_in_both)),
         gone=tuple(sorted(gone, key=lambda one: not one.page_in_both)),
@@ -115,7 +115,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
 
 
 def open_compared_run(folder: Path) -> Run:
-    """The finished run in a folder, of which all can be read that is compared."""
+    """The finished run in a folder; RunDamaged unless everything that is compared can be read."""
     run = Run.open(folder)
     try:
         _ = run.claims, run.brief
@@ -126,10 +126,6 @@ def open_compared_run(folder: Path) -> Run:
     return run
 
 
-def _by_page(refs: Sequence[EntryRef], keys: Mapping[str, BookKey]) -> dict[PageKey, EntryRef]:
-    return {page_key(ref, keys): ref for ref in refs}
-
-
 def _claims_by_page(claims: Sequence[Claim], keys: Mapping[str, BookKey]) -> dict[PageKey, list[ComparedClaim]]:
     found: dict[PageKey, list[ComparedClaim]] = defaultdict(list)
     for order, claim in enumerate(_without_duplicate_statements(claims)):
@@ -138,7 +134,7 @@ def _claims_by_page(claims: Sequence[Claim], keys: Mapping[str, BookKey]) -> dic
 
 
 def _without_duplicate_statements(claims: Sequence[Claim]) -> list[Claim]:
-    """Without the statements whose sentence is a claim of another type as well."""
+    """The claims without statements whose sentence is also a claim of another type."""
     typed = {claim.quotes[0] for claim in claims if claim.type != "statement"}
     return [claim for claim in claims if claim.type != "statement" or claim.quotes[0] not in typed]
 
@@ -164,7 +160,7 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
 
 
 def _json_safe(value: Any) -> Any:
-    """A value of a manifest; what no other program could read, such as NaN, becomes a text."""
+    """A value of a manifest; what JSON cannot express, such as NaN, becomes a text."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -198,15 +194,15 @@ class Difference:
 
     @property
     def sides(self) -> tuple[tuple[TextRun, ...], tuple[TextRun, ...]]:
-        """The words of both, those marked that the other does not have."""
+        """The words of both sides, with those marked that only one of them has."""
         if self.old and self.new:
             return marked_differences(self.old.text, self.new.text)
         return _unmarked(self.old), _unmarked(self.new)
 
 
 def differences(found: Comparison, kind: str = "") -> list[Difference]:
-    """All of them, or those of one kind."""
-    rows = [_of_change(one) for one in found.changed]
+    """All differences, or those of one kind."""
+    rows = [Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging) for one in found.changed]
     rows += [Difference("new", None, one.claim, page_in_both=one.page_in_both) for one in found.new]
     rows += [Difference("gone", one.claim, None, page_in_both=one.page_in_both) for one in found.gone]
     return [row for row in rows if not kind or row.kind == kind]
@@ -285,7 +281,7 @@ class ComparisonRecord(Record):
 
 
 def comparison_record(old: str, new: str, found: Comparison, rows: Sequence[Difference]) -> ComparisonRecord:
-    """A comparison of two runs of these names, with some of its differences."""
+    """The comparison of two runs of these names, with some of its differences."""
     return ComparisonRecord(
         old,
         new,
@@ -310,10 +306,6 @@ def _claim(claim: Claim | None) -> ClaimRecord | None:
 
 def _pages(sources: Sequence[BriefSource]) -> tuple[ComparedPage, ...]:
     return tuple(ComparedPage(one.ref.book, one.ref.path, one.title) for one in sources)
-
-
-def _of_change(one: ChangedClaim) -> Difference:
-    return Difference("numbers" if one.numbers else "changed", one.old, one.new, one.hedging)
 
 
 def _unmarked(claim: Claim | None) -> tuple[TextRun, ...]:

@@ -14,7 +14,7 @@ from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import BookDamaged
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.read import open_page
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.zim.paths import find_path
 from kiwiresearch.zim.policy import Policy, hidden_at, with_policy
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from kiwiresearch.zim.libzim import LibzimArchive
 
 DISTINCTIVE_CHARS = 200
-"""Two pages of the same text are one only if they say this much: short ones are often alike."""
+"""Pages with the same text are taken for one only if it is this long: short texts are often the same."""
 
 REFRESH = re.compile(rb"http-equiv", re.IGNORECASE)
-"""What a page may have that only leads elsewhere."""
+"""A sign that the page may only redirect elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPage:
-    """A page of a snapshot; its claims are read when somebody asks for them."""
+    """A page of a snapshot; its claims are read on demand."""
 
     path: str
     title: str
     digest: str
-    """Of its text and of what marks it as doubtful; empty where that is not known."""
+    """Of its text and its marks of doubt; empty if unknown."""
     is_distinctive: bool
-    """Whether its text is long enough to be known by."""
+    """Whether its text is long enough to recognize it by."""
     claims: Callable[[], Sequence[Claim]]
 
 
 class Snapshot(Protocol):
-    """A snapshot: its pages in an order that never changes, and each of them by path and title."""
+    """A snapshot of a book: its pages in a fixed order, and each of them by path and title."""
 
     @property
     def book(self) -> BookEdition: ...
@@ -52,12 +52,12 @@ class Snapshot(Protocol):
 
     @property
     def lead_only(self) -> bool:
-        """Whether its pages end with the introduction."""
+        """Whether its pages consist of the introduction only."""
         ...
 
     @property
     def has_all_pages(self) -> bool:
-        """Whether it also has the pages that claim nothing."""
+        """Whether it includes the pages without claims."""
         ...
 
     @property
@@ -80,19 +80,19 @@ class Snapshot(Protocol):
     def title(self, path: str) -> str: ...
 
     def find(self, words: str) -> str | None:
-        """The page that a person means by a title or a path."""
+        """The page that a user means by a title or a path."""
         ...
 
     def read(self, path: str) -> SnapshotPage | None:
-        """The page at a path; None where it only leads elsewhere."""
+        """The page at a path; None if it only redirects."""
         ...
 
     def raw(self, path: str) -> bytes | None:
-        """The page as its maker wrote it, which nobody had to read yet; None where that is not known."""
+        """The unparsed page; None if that is not available."""
         ...
 
     def dated_or_measured(self) -> Iterator[Claim]:
-        """Every claim that names a number or a date, where all have been read already; else none."""
+        """Every claim with a number or a date, if all of them have been read already; else none."""
         ...
 
     def close(self) -> None: ...
@@ -120,7 +120,7 @@ class ZimSnapshot:
         for number in self._articles:
             try:
                 named = self._bare.name_at(int(number))
-            except BookDamaged:  # an entry without a name: nobody can ask for it
+            except BookDamaged:  # an entry without a name cannot be looked up
                 continue
             if named.is_html and hidden_at(self._archive, named.path) is None:
                 yield named.path
@@ -156,12 +156,12 @@ class ZimSnapshot:
 
 
 def page_digest(page: PageDoc) -> str:
-    """A hash of a page's text, and how much of it the page itself calls doubtful."""
+    """A hash of a page's text, with its marks of doubt."""
     text = sha256(page.text.encode("utf-8", "replace")).hexdigest()[:32]
     needed = sum(mark.kind == "citation needed" for mark in page.marks)
     return digest(f"sha256:{text}", disputed=page.signals.disputed.holds, citation_needed=needed)
 
 
 def digest(text_sha: str, *, disputed: bool, citation_needed: int) -> str:
-    """The same of what is known of a page without its text."""
+    """The same, from the hash of the text."""
     return f"{text_sha} {disputed:d} {citation_needed}"

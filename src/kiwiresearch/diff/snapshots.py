@@ -33,7 +33,7 @@ from kiwiresearch.diff.pages import (
 from kiwiresearch.diff.pairs import book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
-from kiwiresearch.runs.run_files import BookEdition
+from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
@@ -45,13 +45,13 @@ EVERYTHING = Policy()
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPlace:
-    """A ZIM file and what may not be read in it, or a folder of claims and the index of its pages."""
+    """Where a snapshot is: a ZIM file and its policy, or a folder of claims and the index of its pages."""
 
     path: Path
     policy: Policy = EVERYTHING
     index: Path | None = None
     version: str = __version__
-    """Of the program that read its claims."""
+    """The version of the program that read its claims."""
 
 
 def open_snapshot(place: SnapshotPlace) -> Snapshot:
@@ -66,16 +66,16 @@ def open_snapshot(place: SnapshotPlace) -> Snapshot:
 
 
 @contextmanager
-def snapshot_places(desk: Workspace, old: str, new: str) -> Iterator[tuple[SnapshotPlace, SnapshotPlace]]:
-    """What a user means by two names, for as long as they are compared."""
+def snapshot_places(workspace: Workspace, old: str, new: str) -> Iterator[tuple[SnapshotPlace, SnapshotPlace]]:
+    """The snapshots that a user names, for as long as they are compared."""
     with tempfile.TemporaryDirectory(prefix="kiwiresearch-diff-") as spare:
-        before, after = (_place(desk, name, Path(spare) / which) for name, which in ((old, "old"), (new, "new")))
+        before, after = (_place(workspace, name, Path(spare) / which) for name, which in ((old, "old"), (new, "new")))
         check_versions(before, after)
         yield before, after
 
 
 def check_versions(old: SnapshotPlace, new: SnapshotPlace) -> None:
-    """Refuse claims that two versions of the program have read: they differ for that reason alone."""
+    """Refuse claims read by two versions of the program: they differ for that reason alone."""
     if old.version != new.version:
         older = old if old.version != __version__ else new
         raise BadUsage(
@@ -99,11 +99,11 @@ def folder_place(folder: Path, policy: Policy, index: Path) -> SnapshotPlace:
     return SnapshotPlace(folder, policy, index, found.manifest.version)
 
 
-def _place(desk: Workspace, name: str, index: Path) -> SnapshotPlace:
+def _place(workspace: Workspace, name: str, index: Path) -> SnapshotPlace:
     folder = _bulk_folder(name)
     if folder is not None:
-        return folder_place(folder, desk.settings.policy, index)
-    with shelf_of(desk, [name]) as shelf:
+        return folder_place(folder, workspace.settings.policy, index)
+    with shelf_of(workspace, [name]) as shelf:
         if len(shelf.books) != 1:
             raise BadUsage(
                 f"{name!r} stands for {len(shelf.books)} books.", remedy="Name one file for each of the two snapshots."
@@ -113,8 +113,8 @@ def _place(desk: Workspace, name: str, index: Path) -> SnapshotPlace:
             raise NotOffered(
                 f"The book {book.title!r} is on a server, which does not list its pages.", remedy="Name its ZIM file."
             )
-        shelf.open(book)  # whoever it is, it is looked at for damage first
-    return SnapshotPlace(book.source.path, desk.settings.policy)
+        shelf.open(book)  # checks the book for damage
+    return SnapshotPlace(book.source.path, workspace.settings.policy)
 
 
 def _bulk_folder(name: str) -> Path | None:
@@ -122,15 +122,15 @@ def _bulk_folder(name: str) -> Path | None:
     try:
         folder = Path(name).expanduser()
         return folder if name and (folder / MANIFEST).is_file() else None
-    except (OSError, RuntimeError):  # a name too long for the system, or '~name' of nobody
+    except (OSError, RuntimeError):  # the name is too long, or '~name' of an unknown user
         return None
 
 
 BATCH_PAGES = 32
 WORTH_PAGES = 400
-"""Smaller books are compared before other processes have begun."""
+"""Smaller books are compared before other processes have started."""
 AHEAD = 3
-"""So many batches for each process wait to be taken or to be told."""
+"""Batches per process that wait to be compared or to be reported."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -148,33 +148,33 @@ Work = Callable[[OpenSnapshots, tuple[In, ...]], list[Out]]
 
 
 def compare_pages(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[PageChange]:
-    """What became of each page."""
+    """How each page changed."""
     return [page_change(pair, sides.old, sides.new) for pair in pairs]
 
 
 def text_digests(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[str]:
-    """The digest of each old page that has a text to be known by; empty for the others."""
+    """The digest of each old page with a distinctive text; empty for the others."""
     found = []
     for pair in pairs:
         try:
-            seen = sides.old.read(pair.old)
+            page = sides.old.read(pair.old)
         except KiwiError:
-            seen = None
-        found.append(seen.digest if seen and seen.is_distinctive else "")
+            page = None
+        found.append(page.digest if page and page.is_distinctive else "")
     return found
 
 
 class ComparePool:
-    """Those who do the work: this process alone, or others beside it."""
+    """Does the work in this process alone, or in several."""
 
     def __init__(self, sides: OpenSnapshots, pool: ProcessPoolExecutor | None, workers: int) -> None:
         self._sides = sides
         self._pool = pool
-        self._most = AHEAD * workers
+        self._max_waiting = AHEAD * workers
 
-    def each(self, work: Work[In, Out], things: Iterable[In]) -> Iterator[Out]:
-        """What comes of each thing, in their order; only a few are under way at a time."""
-        batches = iter(things)
+    def each(self, work: Work[In, Out], items: Iterable[In]) -> Iterator[Out]:
+        """The results for all items, in order; only a few batches are in progress at a time."""
+        batches = iter(items)
         groups = iter(lambda: tuple(itertools.islice(batches, BATCH_PAGES)), ())
         if self._pool is None:
             for group in groups:
@@ -184,7 +184,7 @@ class ComparePool:
         try:
             for group in groups:
                 waiting.append(self._pool.submit(_in_child, work, group))
-                if len(waiting) >= self._most:
+                if len(waiting) >= self._max_waiting:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
@@ -197,8 +197,9 @@ class ComparePool:
 
 @contextmanager
 def compare_pool(old: SnapshotPlace, new: SnapshotPlace, sides: OpenSnapshots, workers: int) -> Iterator[ComparePool]:
-    """A crew of so many processes; 0 are as many as the machine and the books are worth."""
-    count = workers or _worth(sides)
+    """A pool of this many processes; 0 chooses by the machine and the books."""
+    is_large = max(sides.old.pages, sides.new.pages) >= WORTH_PAGES
+    count = workers or (available_cores() if is_large else 1)
     if count < 2:
         yield ComparePool(sides, None, 1)
         return
@@ -209,22 +210,18 @@ def compare_pool(old: SnapshotPlace, new: SnapshotPlace, sides: OpenSnapshots, w
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _worth(sides: OpenSnapshots) -> int:
-    return available_cores() if max(sides.old.pages, sides.new.pages) >= WORTH_PAGES else 1
-
-
 _OPEN: list[OpenSnapshots] = []
-"""What a process of the crew has open."""
+"""The snapshots that a process of the pool has open."""
 
 
 def _start_child(old: SnapshotPlace, new: SnapshotPlace) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us hears it, and ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C, and ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _OPEN[:] = [OpenSnapshots(open_snapshot(old), open_snapshot(new))]
 
 
 def _end_with_parent() -> None:
-    """Whoever is killed cannot end those it has started: they see it themselves, and would else wait for ever."""
+    """Exit when the parent is gone: a killed parent cannot end its children, and they would wait for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -236,7 +233,7 @@ def _in_child(work: Work[In, Out], group: tuple[In, ...]) -> list[Out]:
 
 
 MAX_TEXTS = 200_000
-"""So many pages that went are remembered by their text, to be known under another path."""
+"""Up to this many removed pages are recognized by their text under another path."""
 
 LEADS_ONLY = "One of the books holds introductions only, so nothing else is compared."
 CLAIMS_ONLY = "A folder has only its table of claims, so pages that claim nothing count as not there."
@@ -249,10 +246,10 @@ TEXTS_LEFT_OUT = (
 def diff_snapshots(
     old: SnapshotPlace, new: SnapshotPlace, *, workers: int = 0, force: bool = False
 ) -> Generator[PageChange, None, None]:
-    """What became of every page: those of the new snapshot in its order, then those that it does not have.
+    """How every page changed: those of the new snapshot in order, then the removed ones.
 
-    The same snapshots give the same changes in the same order, whatever the number of processes.
-    `force` compares two books that are no snapshots of one.
+    The same snapshots give the same changes in the same order, with any number of processes.
+    `force` compares two books that are not snapshots of one.
     """
     with snapshot_diff(old, new, workers=workers, force=force) as both:
         yield from both.changes()
@@ -262,7 +259,7 @@ def diff_snapshots(
 def snapshot_diff(
     old: SnapshotPlace, new: SnapshotPlace, *, workers: int = 0, force: bool = False
 ) -> Iterator[SnapshotDiff]:
-    """Both snapshots, open; refused if they are not two of one book, unless `force` says that this is meant."""
+    """Both snapshots, opened; refused if they are not of the same book, unless `force` is set."""
     with closing(open_snapshot(old)) as before, closing(open_snapshot(new)) as after:
         if not force:
             check_same_book(before.book, after.book)
@@ -281,20 +278,20 @@ class SnapshotDiff:
         self.notes = [LEADS_ONLY] if sides.old.lead_only != sides.new.lead_only else []
         self.notes += [] if sides.old.has_all_pages and sides.new.has_all_pages else [CLAIMS_ONLY]
         self.notes += [f"Pages that {whose} hides are not compared." for whose in dict.fromkeys(self._hiding())]
-        """What a reader should know of how they were compared."""
+        """What a reader should know about the comparison."""
 
     def record(self) -> dict[str, Any]:
         return {"new": asdict(self.new), "notes": self.notes, "old": asdict(self.old)}
 
     def page(self, words: str) -> PageChange:
-        """What became of one page, named by its title or path; PageHidden where a policy hides it."""
+        """How one page changed, named by its title or path; PageHidden if a policy hides it."""
         whose = next(self._hiding(words), "")
         if whose:
             raise PageHidden(f"The page {words!r} is hidden by {whose}.", remedy=REMEDY)
         return page_change(find_page_pair(words, self._sides.old, self._sides.new), self._sides.old, self._sides.new)
 
     def _hiding(self, title: str = "") -> Iterator[str]:
-        """Whose policy hides a page of this title in one of the snapshots, or any page at all."""
+        """The policies that hide a page of this title in one of the snapshots; without a title, any page."""
         for place, side in zip(self._places, (self._sides.old, self._sides.new), strict=True):
             book, path = side.book, place.path
             titles = place.policy.titles_of((book.id, book.name, book.title, path.name, path.stem))
@@ -302,14 +299,14 @@ class SnapshotDiff:
                 yield place.policy.policy_name
 
     def changes(self, tell: Callable[[BulkProgress], None] = lambda _: None) -> Iterator[PageChange]:
-        """What became of every page."""
-        known = find_moves(self._sides.old, self._sides.new)
-        pages = self._sides.new.pages + known.gone
+        """How every page changed."""
+        moves = find_moves(self._sides.old, self._sides.new)
+        pages = self._sides.new.pages + moves.gone
         with ExitStack() as stack:
             across = stack.enter_context(AcrossPages()) if self._places[1].index else None
-            people = stack.enter_context(compare_pool(*self._places, self._sides, self._workers))
+            pool = stack.enter_context(compare_pool(*self._places, self._sides, self._workers))
             errors = 0
-            for done, change in enumerate(self._each(people, known), start=1):
+            for done, change in enumerate(self._each(pool, moves), start=1):
                 errors += change.state == "unreadable"
                 tell(BulkProgress(done, max(done, pages), resumed=0, errors=errors))
                 yield change
@@ -319,35 +316,35 @@ class SnapshotDiff:
                 yield from across.contradicted(self._sides.new.dated_or_measured(), self._sides.new.language)
                 self.notes += [PAIRS_LEFT_OUT] if across.left_out else []
 
-    def _each(self, people: ComparePool, known: Moves) -> Iterator[PageChange]:
+    def _each(self, pool: ComparePool, moves: Moves) -> Iterator[PageChange]:
         old, new = self._sides.old, self._sides.new
-        texts = self._texts(people, known)
-        taken: set[str] = set()
-        for change in people.each(compare_pages, page_pairs(old, new, known)):
+        texts = self._texts(pool, moves)
+        renamed: set[str] = set()
+        for change in pool.each(compare_pages, page_pairs(old, new, moves)):
             path = texts.pop(change.digest, "") if change.digest else ""
             if path:
-                taken.add(path)
+                renamed.add(path)
                 yield renamed_page(change, PageLocation(path, old.title(path)))
             else:
                 yield change
-        left = (pair for pair in removed_pages(old, new, known) if pair.old not in taken)
-        yield from people.each(compare_pages, left)
+        left = (pair for pair in removed_pages(old, new, moves) if pair.old not in renamed)
+        yield from pool.each(compare_pages, left)
 
-    def _texts(self, people: ComparePool, known: Moves) -> dict[str, str]:
-        """The paths of pages that went, by their text; of several with one text, none is known by it."""
-        if known.gone > MAX_TEXTS:
+    def _texts(self, pool: ComparePool, moves: Moves) -> dict[str, str]:
+        """The paths of removed pages by the digest of their text; a text that several have is not used."""
+        if moves.gone > MAX_TEXTS:
             self.notes.append(TEXTS_LEFT_OUT)
             return {}
         found: dict[str, str] = {}
-        went = list(removed_pages(self._sides.old, self._sides.new, known)) if known.gone else []
-        for pair, digest in zip(went, people.each(text_digests, went), strict=True):
+        removed = list(removed_pages(self._sides.old, self._sides.new, moves)) if moves.gone else []
+        for pair, digest in zip(removed, pool.each(text_digests, removed), strict=True):
             if digest:
                 found[digest] = "" if digest in found else pair.old
         return found
 
 
 def check_same_book(old: BookEdition, new: BookEdition) -> None:
-    """Refuse two books that are no snapshots of one, and a snapshot with itself."""
+    """Refuse two books that are not snapshots of one, and a snapshot with itself."""
     if old.id == new.id:
         raise BadUsage(
             f"Both are the same snapshot of {new.title!r}: they have the same UUID.",

@@ -12,24 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, ClaimDoubt, PageChange
-from kiwiresearch.errors import CannotWrite
+from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.runs.journal import reporting_file_errors
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.paths import title_of_path
 
 MAX_TITLES = 12
-"""So many pages that came, went or moved are named to people."""
+"""Up to this many pages that were added, removed or renamed are named to users."""
 
 NAMED = ("added", "removed", "renamed", "unreadable")
 
 SAME_CLAIM_LIKENESS = 0.75
-"""From this share of common words on, another number is surely another number of the same thing."""
+"""From this share of common words on, a different number surely is about the same thing."""
+
+DOUBT_WEIGHTS = {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}
 
 
 def change_weight(change: ClaimChange) -> float:
-    """How much a change tells a reader: what is contradicted and what has other numbers most, other words least."""
-    doubted = max((_doubt_weight(doubt) for doubt in change.doubts), default=0.0)
+    """How important a change is: contradictions and changed numbers most, other words least."""
+    doubted = max((DOUBT_WEIGHTS[doubt.how] for doubt in change.doubts), default=0.0)
     if change.numbers:
         return max(doubted, 4.0 if change.likeness >= SAME_CLAIM_LIKENESS else 3.0)
     if change.hedging:
@@ -38,17 +40,13 @@ def change_weight(change: ClaimChange) -> float:
 
 
 def ranked_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
-    """Those that tell most first; those that tell as much in their own order."""
+    """The most important first; equally important ones stay in order."""
     return sorted(changes, key=lambda change: (-change_weight(change), -change.likeness, -change.claim.confidence))
-
-
-def _doubt_weight(doubt: ClaimDoubt) -> float:
-    return {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}[doubt.how]
 
 
 @dataclass(frozen=True, slots=True)
 class PageHighlights:
-    """The changes of one page that tell most, best first, and how many more there are."""
+    """The most important changes of one page, and how many more there are."""
 
     page: PageChange
     changes: tuple[ClaimChange, ...]
@@ -56,7 +54,7 @@ class PageHighlights:
 
 
 class DiffTally:
-    """Counts changes as they come, and keeps the few that tell most; `kinds` are those somebody wants to see."""
+    """Counts changes, and keeps the most important ones of the wanted `kinds`."""
 
     def __init__(self, kinds: Collection[str] = CHANGE_KINDS, *, limit: int = 40, per_page: int = 6) -> None:
         self.pages: Counter[str] = Counter()
@@ -68,7 +66,7 @@ class DiffTally:
         self._best: list[tuple[tuple[float, ...], int, PageHighlights]] = []
         self._order = 0
         self.wanted = 0
-        """How many changes there are of those that somebody wants to see, on pages that both snapshots have."""
+        """How many changes of the wanted kinds there are on pages that both snapshots have."""
 
     def add(self, page: PageChange) -> None:
         self._count(page)
@@ -79,11 +77,11 @@ class DiffTally:
                 self._keep(page, wanted)
 
     def named(self, what: str) -> list[str]:
-        """The pages that were added, removed or renamed, or cannot be read: those that claim most first."""
+        """The pages that were added, removed, renamed or unreadable: those with the most claims first."""
         return [name for _, _, name in sorted(self._named[what], reverse=True)]
 
     def highlights(self) -> list[PageHighlights]:
-        """The pages whose changes tell most, best first, with so many changes as were asked for."""
+        """The pages with the most important changes, with as many changes as were asked for."""
         found: list[PageHighlights] = []
         left = self._limit
         for _, _, one in sorted(self._best, key=lambda row: row[:2], reverse=True):
@@ -95,7 +93,7 @@ class DiffTally:
         return found
 
     def record(self) -> dict[str, Any]:
-        """The counts as plain data."""
+        """The counts as JSON."""
         pages = ("both", "same", "added", "removed", "renamed", "unreadable")
         claims = ("changed", "numbers", "added", "withdrawn", "disputed", "same", "on added pages", "on removed pages")
         return {
@@ -104,12 +102,12 @@ class DiffTally:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """The changes that tell most as plain data, best first."""
-        told = []
+        """The most important changes as JSON."""
+        records = []
         for telling in self.highlights():
             sides = telling.page.sides()
-            told += [change.record() | {"page": sides} for change in telling.changes]
-        return told
+            records += [change.record() | {"page": sides} for change in telling.changes]
+        return records
 
     def _count(self, page: PageChange) -> None:
         self.pages[page.state] += 1
@@ -137,7 +135,7 @@ class DiffTally:
 
 
 def _push(heap: list[Any], row: tuple[Any, ...], most: int) -> None:
-    """Keep the largest few; the second place of a row is never the same, so that the third is not compared."""
+    """Keep the largest rows; their second items all differ, so that the third are never compared."""
     if len(heap) < most:
         heapq.heappush(heap, row)
     else:
@@ -158,43 +156,32 @@ def _named(page: PageChange) -> str:
     return f"{title} ({claims})"
 
 
+OUT_REMEDY = "Make room, or name another place with --out."
 RecordWriter = Callable[[Mapping[str, Any]], None]
 
 
 @contextmanager
 def json_lines_file(file: Path) -> Iterator[RecordWriter]:
-    """Records, a line each, written beside the file's place and moved there at the end; on the way there is no file.
+    """Write records as JSON lines next to the file and rename it at the end; until then there is no file.
 
-    Whether they can be written there at all is known before the work begins.
+    Whether it can be written is known before the work begins.
     """
-    with _reporting_write_errors(file):
+    with reporting_file_errors(file, OUT_REMEDY):
         part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         if file.is_dir():
             raise IsADirectoryError(0, "it is a folder")
         stream = part.open("xb")
 
     def write(record: Mapping[str, Any]) -> None:
-        with _reporting_write_errors(file):
+        with reporting_file_errors(file, OUT_REMEDY):
             stream.write(canonical_json(record).encode("utf-8", "surrogateescape") + b"\n")
 
     try:
         yield write
-        with _reporting_write_errors(file):
+        with reporting_file_errors(file, OUT_REMEDY):
             stream.close()
             part.replace(file)
     finally:
-        with contextlib.suppress(OSError):  # what did not fit before does not fit now either
+        with contextlib.suppress(OSError):  # a full disk is still full
             stream.close()
         part.unlink(missing_ok=True)
-
-
-@contextmanager
-def _reporting_write_errors(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        raise CannotWrite(
-            f"The file {str(file)!r} cannot be written: {reason}.",
-            remedy="Make room, or name another place with --out.",
-        ) from problem

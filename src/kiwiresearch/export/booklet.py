@@ -48,18 +48,18 @@ NotesOn = Mapping[str, Sequence[Note]]
 
 
 def language_of(code: str) -> str:
-    """The code of a language for the attribute `lang`; empty for what is no code."""
+    """The code of a language for the attribute `lang`; empty if it is unknown."""
     return two_letter_code(three_letter_code(code))
 
 
 def section_names(page: RunPage) -> dict[str, str]:
-    """The name of each section on its leaf, by the anchor that citations of it have."""
+    """The id of each section on its page of the booklet, by the anchor that citations use."""
     anchors = dict.fromkeys(percent(claim.anchor, errors="replace") for claim in page.claims)
     return {anchor: f"section-{number}" for number, anchor in enumerate(anchors, start=1) if anchor}
 
 
 def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, address: Callable[[int], str]) -> str:
-    """The leaf as markup; it links to the leaves of the pages that this one links to."""
+    """A page of the booklet about a source page; it links to the pages that its source links to."""
     edition = f", edition of {escaped(page.book.date)}" if page.book.date else ""
     lines = [
         f'<h1 dir="auto">{escaped(page.title)}</h1>',
@@ -72,7 +72,7 @@ def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, ad
         lines += ["<h2>Links to</h2>", "<ul>"]
         lines += [f'<li><a href="{escape(place)}" dir="auto">{escaped(title)}</a></li>' for place, title in links]
         lines.append("</ul>")
-    # At the end, so that the excerpts of a search begin with what the page says.
+    # At the end, so that the snippets of a search begin with what the page says.
     return "\n".join([*lines, *_origin(page)])
 
 
@@ -88,7 +88,7 @@ def _origin(page: RunPage) -> Iterator[str]:
 
 
 SAFE = ":/?#[]@!$&'()*+,;=%~"
-"""Signs that mean something in an address, or are escaped already."""
+"""Characters that have a meaning in a URL, or are escaped already."""
 
 
 def _claims(page: RunPage, notes: NotesOn) -> Iterator[str]:
@@ -130,12 +130,12 @@ NOTES = "notes"
 SOURCES = "sources"
 TOP_LEVEL = 2
 UNDIRECTED = re.compile(r'<(?:p|li|td|h3|div class="said")(?=[ >])')
-"""Parts of a text that a book may have written from right to left; a sign of its own is always escaped."""
+"""Elements whose text a book may have written from right to left; in text itself '<' is always escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookletPage:
-    """A page of the book: its name is part of its address, and its body is markup that is also XML."""
+    """A page of the booklet: its name is part of its address, and its body is markup that is also XML."""
 
     name: str
     title: str
@@ -146,7 +146,7 @@ class BookletPage:
 
 
 def booklet_pages(findings: RunFindings, suffix: str) -> Iterator[BookletPage]:
-    """All leaves in reading order; they link to each other by name and suffix."""
+    """All pages in reading order; they link to each other by name and suffix."""
     sections = [section_names(page) for page in findings.pages]
 
     def address(number: int, anchor: str = "") -> str:
@@ -179,12 +179,12 @@ def page_name(number: int) -> str:
 
 
 def one_line(text: str) -> str:
-    """A title of one line, never empty."""
+    """A title in one line, never empty."""
     return " ".join(printable(text).split()) or "Untitled"
 
 
 def _directed(markup: str) -> str:
-    """Markup in which each part of the text runs in the direction of its own letters."""
+    """Markup in which each element has the direction of its own text."""
     return UNDIRECTED.sub(r'\g<0> dir="auto"', markup)
 
 
@@ -194,14 +194,14 @@ def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The part as a page of its own: its heading is the first of the page."""
+    """A part of the brief as a page of its own: its heading becomes the page's."""
     head, *rest = blocks
     assert isinstance(head, Heading)
     return (Heading(head.line, 1), *rest)
 
 
 def _sources(findings: RunFindings, suffix: str) -> str:
-    """Books and pages as they are cited; a page by its leaf."""
+    """Books and pages as they are cited; a page links to its page of the booklet."""
     found = cited_sources(findings)
     books = [one for one in found if not one.is_page]
     pages = [one for one in found if one.is_page]

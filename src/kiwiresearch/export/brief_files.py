@@ -29,29 +29,29 @@ from kiwiresearch.runs.run import RunPage
 
 INNER_ADDRESS = "zim://inside/"
 CLAIM_ANCHOR = "claim:"
-"""How the anchor of a claim begins; the anchor of a section has no colon, since it is percent-encoded."""
+"""The prefix of a claim's anchor; the anchor of a section is percent-encoded, so it has no colon."""
 
 IN_HTML = re.compile(rf'href="{INNER_ADDRESS}(\d+)(?:#([^"]*))?"')
 IN_MARKDOWN = re.compile(rf"\\.|\]\({INNER_ADDRESS}(\d+)(?:#([^)]*))?\)", re.DOTALL)
-"""The first branch passes over a sign that is escaped, and so never begins a link."""
+"""The first branch skips an escaped character, which never starts a link."""
 
 Address = Callable[[int, str], str]
-"""Where a page is by its number, or the section or claim of it that has this anchor."""
+"""The address of a page by its number, or of the section or claim on it with this anchor."""
 
 
 def with_inner_links(brief: Brief) -> Brief:
-    """The brief with addresses that `html_links` and `markdown_links` know: its pages by their numbers."""
+    """The brief with addresses that `html_links` and `markdown_links` replace: its pages by their numbers."""
     pages = tuple(replace(one, url=inner_address(n)) for n, one in enumerate(brief.sources.pages, start=1))
     return replace(brief, sources=replace(brief.sources, pages=pages))
 
 
 def inner_address(number: int, claim: Claim | None = None) -> str:
-    """The address of a page, or of a claim on it."""
+    """The placeholder address of a page, or of a claim on it."""
     return f"{INNER_ADDRESS}{number}" + (f"#{CLAIM_ANCHOR}{claim_hash(claim)}" if claim else "")
 
 
 def claim_hash(claim: Claim) -> str:
-    """The part of a claim's id that names it: figures and letters alone."""
+    """The hash in a claim's id: letters and digits only."""
     return claim.id.rpartition(":")[2]
 
 
@@ -71,9 +71,9 @@ ENDS = (".", "!", "?", "…", "”", ")")
 
 
 def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, ...]:
-    """All notes under a heading of their own; nothing where there are none.
+    """All notes under a heading of their own; nothing if there are none.
 
-    What a note is about leads to its page: in the book, or `inside` the export.
+    What a note is about is a link to its page: in the book, or `inside` the export.
     """
     if not findings.notes:
         return ()
@@ -88,7 +88,7 @@ def note_paragraph(note: Note, place: str = "") -> Sentences:
 
 
 def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind, str], str]:
-    """Where the pages are that notes are about, and the claims."""
+    """The addresses of the pages and claims that notes are about."""
     found: dict[tuple[TargetKind, str], str] = {}
     noted = findings.notes_by_target
     for page in findings.pages:
@@ -110,7 +110,7 @@ def _lines(note: Note, place: str) -> Iterator[Line]:
 
 
 def _by(note: Note) -> str:
-    """Who wrote it, where that is known, and when."""
+    """Who wrote it, if that is known, and when."""
     by = f" by {note.author}" if note.author else ""
     changed = f", changed by {note.editor}" if note.editor else ""
     return f"{by} ({(note.changed or note.made)[:DAY]}{changed})"
@@ -123,12 +123,12 @@ def _broken(text: str) -> Iterator[Span]:
 
 
 def note_lines(note: Note) -> list[str]:
-    """A note as plain text in the lines of its writer, for those who know what it is about."""
+    """A note as lines of plain text, for a place that shows what it is about."""
     return [line.strip() for line in note_as_text(note).splitlines() if line.strip()]
 
 
 def note_as_text(note: Note) -> str:
-    """A note as plain text, for those who know what it is about."""
+    """A note as plain text, for a place that shows what it is about."""
     reason = f": {_ended(note.reason)}" if note.reason else "."
     correction = f" It should read: {note.correction}" if note.correction else ""
     return f"{VERDICTS[note.verdict]}{_by(note)}{reason}{correction}"
@@ -145,7 +145,7 @@ def brief_in_markdown(findings: RunFindings) -> str:
 
 
 def brief_in_html(findings: RunFindings) -> str:
-    """The brief as a page that needs nothing else; each sentence unfolds to its quotes."""
+    """The brief as a self-contained page; each sentence unfolds to its quotes."""
     return report_page(findings.brief, findings.images, note_blocks(findings))
 
 
@@ -173,18 +173,16 @@ COLUMNS = (
     "notes",
 )
 BYTE_ORDER_MARK = "\ufeff"
-"""Without it Excel takes the file for one of its own old encodings."""
+"""Without it Excel reads the file in a legacy encoding."""
 
 
 def claim_table(findings: RunFindings) -> str:
     """One row for each claim, page by page."""
     notes = {target: [note_as_text(note) for note in some] for target, some in findings.notes_by_target.items()}
-    return BYTE_ORDER_MARK + table(COLUMNS, (row for page in findings.pages for row in _claim_rows(page, notes)))
-
-
-def _claim_rows(page: RunPage, notes: Mapping[str, Sequence[str]]) -> Iterator[Sequence[Value]]:
-    for claim in page.claims:
-        yield _claim_row(page, claim, "\n".join(notes.get(claim.id, ())))
+    rows = (
+        _claim_row(page, claim, "\n".join(notes.get(claim.id, ()))) for page in findings.pages for claim in page.claims
+    )
+    return BYTE_ORDER_MARK + table(COLUMNS, rows)
 
 
 def _claim_row(page: RunPage, claim: Claim, notes: str) -> Sequence[Value]:

@@ -15,7 +15,7 @@ from kiwiresearch.runs.run import title_of_book
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 
-LONGEST_KEY = 40
+MAX_KEY = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class CitedSource:
     """A source: a book, or a page of one."""
 
     key: str
-    """Letters and figures of ASCII; no two sources of a run have the same, in capitals or not."""
+    """ASCII letters, digits and hyphens; the keys of a run also differ without regard to case."""
     title: str
     book_title: str
-    """The book that a page is in; empty of a book."""
+    """The book that a page is in; empty for a book."""
     date: str
-    """Of the book: the page reads so in this edition of it."""
+    """Of the edition of the book."""
     language: str
     url: str
     uuid: str
@@ -48,7 +48,7 @@ class CitedSource:
 
     @property
     def place(self) -> str:
-        """What names the source in any copy of the book."""
+        """Identifies the source in any copy of the book."""
         return f"{self.uuid}/{self.path}" if self.is_page else self.uuid
 
     @property
@@ -58,7 +58,7 @@ class CitedSource:
 
 
 def cited_sources(findings: RunFindings) -> tuple[CitedSource, ...]:
-    """All books that were used, then all pages that were read, in their order."""
+    """All books that were used, then all pages that were read, in order."""
     taken: set[str] = set()
     books = [
         _cited(taken, title=title_of_book(book), date=book.date, language=book.language, uuid=str(book.id))
@@ -108,12 +108,12 @@ def _line(text: str) -> str:
 
 
 def _key(title: str, date: str, taken: set[str]) -> str:
-    """'hattusa2025', and 'hattusa2025-2' where that is another's."""
+    """'hattusa2025', or 'hattusa2025-2' if that is taken."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    words = "-".join(re.findall(r"[a-z0-9]+", plain))[:LONGEST_KEY].strip("-")
+    words = "-".join(re.findall(r"[a-z0-9]+", plain))[:MAX_KEY].strip("-")
     year = re.match(r"\d{4}", date)
     parts = [words or "source"]
-    if year and words.split("-")[-1] != year[0]:  # editions often have it in their title
+    if year and words.split("-")[-1] != year[0]:  # titles of editions often end in the year
         parts.append(year[0])
     first = "-".join(parts)
     key, number = first, 1
@@ -124,7 +124,7 @@ def _key(title: str, date: str, taken: set[str]) -> str:
     return key
 
 
-# BibTeX counts braces even where they are escaped, so that none may stand alone.
+# BibTeX counts braces even if they are escaped, so that none may be unbalanced.
 SIGNS = str.maketrans(
     {
         "\\": r"{\textbackslash}",
@@ -151,7 +151,7 @@ def _bibtex_entry(source: CitedSource) -> str:
 
 
 def _bibtex_fields(source: CitedSource) -> Iterator[tuple[str, str]]:
-    # braces twice: styles would turn capitals of a name into small letters
+    # double braces keep styles from changing the case of names
     yield "title", f"{{{{{_text(source.title)}}}}}"
     if source.is_page:
         yield "booktitle", f"{{{{{_text(source.book_title)}}}}}"

@@ -66,7 +66,7 @@ ACCESS = (
     ("accessibilityFeature", "tableOfContents"),
     ("accessibilityHazard", "none"),
 )
-"""What the standard for accessible books asks for, but for a summary."""
+"""What the standard for accessible books asks for, except for a summary."""
 WITHOUT_PICTURES = (("accessibilitySummary", "Text with headings, lists, tables and links, and no pictures."),)
 WITH_PICTURES = (
     ("accessMode", "visual"),
@@ -76,12 +76,13 @@ WITH_PICTURES = (
 
 
 def epub(findings: RunFindings) -> bytes:
-    """The whole book: contents, brief, notes, the pages with their quotes, sources."""
+    """The EPUB: contents, brief, notes, the pages with their quotes, sources."""
     found = list(booklet_pages(findings, EPUB_SUFFIX))
     look = booklet_style(with_pictures=bool(findings.images))
     files = [_epub_file("nav.xhtml", _framed("Contents", _contents(found))), _epub_file("style.css", look)]
     files += [
-        _epub_file(leaf.name + EPUB_SUFFIX, _framed(leaf.title, _main(leaf.body), leaf.language)) for leaf in found
+        _epub_file(page.name + EPUB_SUFFIX, _framed(page.title, f"<main>\n{page.body}\n</main>", page.language))
+        for page in found
     ]
     names = findings.picture_names
     files += [ExportedFile(f"EPUB/{names[sha]}", findings.images[sha]) for sha in names]
@@ -99,40 +100,31 @@ def _framed(title: str, body: str, language: str = "en") -> str:
     return EPUB_FRAME.format(lang=escape(language), title=escaped(title), body=body)
 
 
-def _main(body: str) -> str:
-    return f"<main>\n{body}\n</main>"
-
-
 def _contents(found: Sequence[BookletPage]) -> str:
     lines = ['<nav epub:type="toc" id="toc">', "<h1>Contents</h1>", "<ol>"]
-    for leaf in found:
+    for page in found:
         inner = "".join(
-            f'<li><a href="{leaf.name}{EPUB_SUFFIX}#{anchor}">{escaped(heading)}</a></li>'
-            for anchor, heading in leaf.parts
+            f'<li><a href="{page.name}{EPUB_SUFFIX}#{anchor}">{escaped(heading)}</a></li>'
+            for anchor, heading in page.parts
         )
         below = f"<ol>{inner}</ol>" if inner else ""
-        lines.append(f'<li><a href="{leaf.name}{EPUB_SUFFIX}">{escaped(leaf.title)}</a>{below}</li>')
+        lines.append(f'<li><a href="{page.name}{EPUB_SUFFIX}">{escaped(page.title)}</a>{below}</li>')
     return "\n".join([*lines, "</ol>", "</nav>"])
 
 
 def _package(findings: RunFindings, found: Sequence[BookletPage], name: str) -> str:
     items = [
-        f'    <item id="{leaf.name}" href="{leaf.name}{EPUB_SUFFIX}" media-type="application/xhtml+xml"/>'
-        for leaf in found
+        f'    <item id="{page.name}" href="{page.name}{EPUB_SUFFIX}" media-type="application/xhtml+xml"/>'
+        for page in found
     ]
     kinds = {one.sha256: one.media_type for one in findings.brief.pictures}
     items += [
         f'    <item id="picture-{number}" href="{name}" media-type="{kinds[sha]}"/>'
         for number, (sha, name) in enumerate(findings.picture_names.items(), start=1)
     ]
-    spine = (f'    <itemref idref="{leaf.name}"/>' for leaf in _in_order(found))
+    spine = (f'    <itemref idref="{page.name}"/>' for page in found)
     metadata = "\n".join(f"    {line}" for line in _epub_metadata(findings, name))
     return PACKAGE.format(metadata=metadata, items="\n".join(items), spine="\n".join(spine))
-
-
-def _in_order(found: Sequence[BookletPage]) -> Iterator[BookletPage]:
-    yield from (leaf for leaf in found if leaf.name == BRIEF)
-    yield from (leaf for leaf in found if leaf.name != BRIEF)
 
 
 def _epub_metadata(findings: RunFindings, name: str) -> Iterator[str]:
@@ -146,15 +138,15 @@ def _epub_metadata(findings: RunFindings, name: str) -> Iterator[str]:
     yield from (f"<dc:source>{escaped(f'{title_of_book(book)} ({book.id})')}</dc:source>" for book in books)
     yield f"<dc:date>{findings.date}</dc:date>"
     yield f'<meta property="dcterms:modified">{findings.date}T00:00:00Z</meta>'
-    told = (*ACCESS, *(WITH_PICTURES if findings.images else WITHOUT_PICTURES))
-    yield from (f'<meta property="schema:{name}">{value}</meta>' for name, value in told)
+    features = (*ACCESS, *(WITH_PICTURES if findings.images else WITHOUT_PICTURES))
+    yield from (f'<meta property="schema:{name}">{value}</meta>' for name, value in features)
 
 
 ZIM_SUFFIX = ".html"
 TIMEOUT_S = 900.0
-LONGEST_TITLE = 30
-LONGEST_DESCRIPTION = 80
-"""What the catalogue of Kiwix allows."""
+MAX_TITLE = 30
+MAX_DESCRIPTION = 80
+"""Limits of the Kiwix catalogue."""
 
 ZIM_FRAME = """<!DOCTYPE html>
 <html lang="{lang}">
@@ -175,14 +167,14 @@ ZIM_FRAME = """<!DOCTYPE html>
 
 
 def zim(findings: RunFindings) -> bytes:
-    """The file; the same run gives the same bytes, UUID included, with the same version of libzim."""
+    """The ZIM file; the same run gives the same bytes, UUID included, with the same version of libzim."""
     found = list(booklet_pages(findings, ZIM_SUFFIX))
     menu = " · ".join(
         f'<a href="{name}{ZIM_SUFFIX}">{words}</a>'
         for name, words in ((BRIEF, "Brief"), (NOTES, "Notes"), (SOURCES, "Sources and pages"))
-        if any(leaf.name == name for leaf in found)
+        if any(page.name == name for page in found)
     )
-    pages = [_zim_page(leaf, menu) for leaf in found]
+    pages = [_zim_page(page, menu) for page in found]
     look = booklet_style(with_pictures=bool(findings.images))
     pages.append(NewPage("style.css", "", look.encode(), "text/css", is_article=False))
     kinds = {one.sha256: one.media_type for one in findings.brief.pictures}
@@ -194,13 +186,13 @@ def zim(findings: RunFindings) -> bytes:
     )
 
 
-def _write_zim(told: bytes) -> bytes:
-    """The book that a process of its own has written: a server goes on answering, and its log stays whole."""
+def _write_zim(request: bytes) -> bytes:
+    """Write the ZIM file in a process of its own: a server keeps answering, and libzim prints nothing into its log."""
     try:
         with tempfile.TemporaryDirectory(prefix="kiwiresearch-", ignore_cleanup_errors=True) as folder:
             file = Path(folder) / "brief.zim"
             command = system.module_command(MODULE, str(file))
-            subprocess.run(command, input=told, capture_output=True, timeout=TIMEOUT_S, check=True)  # noqa: S603
+            subprocess.run(command, input=request, capture_output=True, timeout=TIMEOUT_S, check=True)  # noqa: S603
             return file.read_bytes()
     except (OSError, subprocess.SubprocessError) as problem:
         raise CannotWrite(
@@ -209,17 +201,17 @@ def _write_zim(told: bytes) -> bytes:
         ) from problem
 
 
-def _zim_page(leaf: BookletPage, menu: str) -> NewPage:
-    parts = "".join(f'<li><a href="#{anchor}">{escaped(heading)}</a></li>' for anchor, heading in leaf.parts)
+def _zim_page(page: BookletPage, menu: str) -> NewPage:
+    parts = "".join(f'<li><a href="#{anchor}">{escaped(heading)}</a></li>' for anchor, heading in page.parts)
     contents = f'<nav aria-label="Contents" lang="en">\n<ul class="contents">{parts}</ul>\n</nav>\n' if parts else ""
     text = ZIM_FRAME.format(
-        lang=escape(leaf.language), title=escaped(leaf.title), menu=menu, contents=contents, body=leaf.body
+        lang=escape(page.language), title=escaped(page.title), menu=menu, contents=contents, body=page.body
     )
-    return NewPage(f"{leaf.name}{ZIM_SUFFIX}", xml_safe(leaf.title), xml_safe(text).encode())
+    return NewPage(f"{page.name}{ZIM_SUFFIX}", xml_safe(page.title), xml_safe(text).encode())
 
 
 def _codes(findings: RunFindings) -> list[str]:
-    """The languages of the books by their ISO 639-3 codes, as ZIM files name them."""
+    """The languages of the books as ISO 639-3 codes, as ZIM files name them."""
     codes = dict.fromkeys(three_letter_code(book.language) for book in findings.brief.sources.books)
     return [code for code in codes if len(code) == 3] or ["eng"]
 
@@ -229,8 +221,8 @@ def _zim_metadata(findings: RunFindings, codes: list[str]) -> dict[str, str]:
     books = findings.brief.sources.books
     return {
         "Name": f"kiwiresearch_{codes[0]}_{folder_name(topic)}",
-        "Title": _shortened(topic, LONGEST_TITLE),
-        "Description": _shortened(f"A research brief: {topic}", LONGEST_DESCRIPTION),
+        "Title": _shortened(topic, MAX_TITLE),
+        "Description": _shortened(f"A research brief: {topic}", MAX_DESCRIPTION),
         "Language": ",".join(codes),
         "Creator": "kiwiresearch",
         "Publisher": "kiwiresearch",

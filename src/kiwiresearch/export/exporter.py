@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +18,8 @@ from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, pag
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, GRAPH, MANIFEST
+from kiwiresearch.runs.journal import reporting_file_errors
+from kiwiresearch.runs.manifest import BRIEF, CLAIMS, GRAPH, MANIFEST
 from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import RunGraph, xml_safe
 from kiwiresearch.system import write_atomically
@@ -66,7 +67,7 @@ NAME_IT = "Name the folder that a run has written."
 
 
 def _check_folder(run: Path, needed: Sequence[str]) -> None:
-    """Refuse what is no folder of a finished run, or has lost one of the files that are needed."""
+    """Refuse a folder without a finished run, or without one of the files that are needed."""
     try:
         is_folder, exists = run.is_dir(), run.exists()
         found = {name for name in (MANIFEST, GRAPH, BRIEF, CLAIMS) if is_folder and (run / name).exists()}
@@ -92,20 +93,20 @@ RECORD = ".kiwiresearch-export.json"
 MAX_BYTES = 2**24
 
 Hashes = Mapping[str, frozenset[str]]
-"""What each file was when an export wrote it, by its name."""
+"""The hashes that each file may have, by its name."""
 
 
 def write_folder(folder: Path, files: Sequence[ExportedFile]) -> tuple[Path, ...]:
-    """Write the files, and take away those of an earlier export that are not among them.
+    """Write the files, and remove those of an earlier export that are not among them.
 
-    A file that somebody else wrote, or changed since, is never written over and never taken away.
+    A file that somebody else wrote, or has changed since, is never overwritten or removed.
     """
-    before = _read(folder)
+    before = _read_record(folder)
     made = {file.name: frozenset({_hash(file.content)}) for file in files}
     known = _by_folded_name(before, made)
     for file in files:
         _refuse_foreign(folder / file.name, known[file.name], is_recorded=bool(before))
-    # Both are known while it is written: whoever was interrupted can begin again.
+    # Both versions are recorded while files are written, so that an interrupted export can be repeated.
     _write_record(folder, known)
     for file in files:
         write_atomically(folder / file.name, file.content)
@@ -115,7 +116,7 @@ def write_folder(folder: Path, files: Sequence[ExportedFile]) -> tuple[Path, ...
 
 
 def _by_folded_name(before: Hashes, made: Hashes) -> Hashes:
-    """What each file may be; where capitals do not matter to the system, both names are the same file."""
+    """The hashes that each file may have; on a case-insensitive file system, two names may be the same file."""
     ours: dict[str, frozenset[str]] = {}
     for name, hashes in (*before.items(), *made.items()):
         ours[name.casefold()] = ours.get(name.casefold(), frozenset()) | hashes
@@ -138,13 +139,13 @@ def _refuse_foreign(place: Path, hashes: frozenset[str], *, is_recorded: bool) -
 
 
 def _remove_old(folder: Path, known: Hashes, made: Iterable[str]) -> None:
-    # Where capitals do not matter to the system, a name that differs in them alone is the new file.
+    # On a case-insensitive file system, a name that differs only in case is the new file.
     new = {name.casefold() for name in made}
     for name, hashes in known.items():
         place = folder / name
         if name.casefold() not in new and _is_ours(place, hashes):
             place.unlink()
-            with contextlib.suppress(OSError):  # others have files in it
+            with contextlib.suppress(OSError):  # it is not empty
                 place.parent.rmdir()
 
 
@@ -156,8 +157,8 @@ def _hash(content: bytes) -> str:
     return f"sha256:{sha256(content).hexdigest()}"
 
 
-def _read(folder: Path) -> Hashes:
-    """What the folder knows; nothing where its record is missing, or was made by somebody else."""
+def _read_record(folder: Path) -> Hashes:
+    """What an earlier export recorded; nothing if the record is missing or not ours."""
     record = folder / RECORD
     try:
         if record.is_symlink() or record.stat().st_size > MAX_BYTES:
@@ -169,7 +170,7 @@ def _read(folder: Path) -> Hashes:
 
 
 def _is_within(folder: Path, name: str) -> bool:
-    """Whether a name stays in the folder, whatever links are on its way."""
+    """Whether a name stays in the folder, whatever links there are on the way."""
     plain = PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or not plain.parts:
         return False
@@ -182,15 +183,15 @@ def _write_record(folder: Path, hashes: Hashes) -> None:
 
 
 FOLDER = "export"
+OUT_REMEDY = "Make room or name another place with --out."
 
 
 def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
-    """Write a finished run in one of the FORMATS and say which files that made.
+    """Write a finished run in one of the FORMATS; returns the files.
 
-    Without `out` they go into the run's own folder 'export'. An `out` that ends
-    as the format's file does ('.gexf') names that file, and one that ends in
-    '.zip' a zip of several; any other is a folder. Of a folder of many files, those
-    that an earlier export wrote and this one does not are taken away.
+    Without `out` they go into the run's folder 'export'. An `out` with the suffix of the format's file ('.gexf')
+    names that file, and one that ends in '.zip' a zip of several; any other is a folder. Of a format that fills
+    a folder, files of an earlier export that this one does not write are removed.
     """
     form = format_named(to)
     is_one = _is_one_file(form, out)
@@ -202,33 +203,20 @@ def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
         places = [out]
     elif form.is_folder:
         folder = out or run / FOLDER / to
-        with _reporting_write_errors(folder):
+        with reporting_file_errors(folder, OUT_REMEDY):
             return write_folder(folder, files)
     else:
         places = [(out or run / FOLDER) / file.name for file in files]
     for place, file in zip(places, files, strict=True):
-        with _reporting_write_errors(place):
+        with reporting_file_errors(place, OUT_REMEDY):
             write_atomically(place, file.content)
     return tuple(places)
 
 
 def _is_one_file(form: ExportFormat, out: Path | None) -> bool:
-    """Whether `out` names a file; refused where it cannot hold all that is made."""
+    """Whether `out` names a file; BadUsage if one file cannot hold everything."""
     ending = out.suffix.lower() if out is not None else ""
     if form.is_several and ending == Path(form.files[0]).suffix:
         what = "many files" if form.is_folder else f"{len(form.files)}: {' and '.join(form.files)}"
         raise BadUsage(f"{str(out)!r} is one file, and {form.name!r} makes {what}.", remedy="Name a folder for them.")
     return ending == form.ending
-
-
-@contextlib.contextmanager
-def _reporting_write_errors(place: Path) -> Iterator[None]:
-    """Tells what cannot be written, and why."""
-    try:
-        yield
-    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
-        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
-        raise CannotWrite(
-            f"The file {str(place)!r} cannot be written: {reason}.",
-            remedy="Make room or name another place with --out.",
-        ) from problem

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kiwiresearch.brief.brief import Brief, Images, picture_file_name
-from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.runs.manifest import MANIFEST
 from kiwiresearch.runs.notes import Note
 from kiwiresearch.runs.run import Run, RunPage
 from kiwiresearch.runs.run_files import JsonObject
@@ -18,18 +18,18 @@ NO_DATE = "1970-01-01"
 
 @dataclass(frozen=True, slots=True)
 class RunFindings:
-    """A run as people read it."""
+    """What a run found out, for the formats that people read."""
 
     brief: Brief
     pages: tuple[RunPage, ...]
     notes: tuple[Note, ...]
     version: str
     images: Images
-    """The pictures that the brief shows."""
+    """The pictures in the brief."""
 
     @property
     def picture_names(self) -> Mapping[str, str]:
-        """The names of the files of the pictures, for formats that hold files."""
+        """The file names of the pictures, for formats that contain files."""
         return {one.sha256: picture_file_name(one.sha256, one.media_type) for one in self.brief.pictures}
 
     @property
@@ -38,13 +38,13 @@ class RunFindings:
 
     @property
     def date(self) -> str:
-        """The day of the newest book, for formats that must have one: a run keeps no clock."""
+        """The date of the newest book, for formats that need one: a run has no clock."""
         days = [found[0] for book in self.brief.sources.books if (found := DATE.match(book.date))]
         return max(days, default=NO_DATE)
 
     @property
     def notes_by_target(self) -> Mapping[str, list[Note]]:
-        """The notes on claims and on pages, by the ids of the claims and the refs of the pages."""
+        """The notes on claims and pages, by the id of the claim or the ref of the page."""
         found: dict[str, list[Note]] = {}
         for note in self.notes:
             if note.target.kind in ("claim", "page"):
@@ -53,6 +53,6 @@ class RunFindings:
 
 
 def read_findings(run: Run) -> RunFindings:
-    """What a finished run found out; a brief that does not fit its claims is refused."""
+    """The findings of a finished run; a brief that does not fit its claims is refused."""
     version = JsonObject(run.path / MANIFEST, "", run.manifest.record).text("version")
     return RunFindings(run.brief, run.pages, run.notes.notes, version, run.images)

@@ -18,13 +18,13 @@ SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 def xml_root(name: str, space: str, schema: str, **attributes: str) -> Element:
-    """The outermost element of a format that has a namespace and a schema."""
+    """The root element of a format with a namespace and a schema."""
     spaces = {"xmlns": space, "xmlns:xsi": SCHEMA_INSTANCE, "xsi:schemaLocation": f"{space} {schema}"}
     return Element(name, spaces | attributes)
 
 
 def xml_document(root: Element) -> str:
-    """A whole XML document, one element a line."""
+    """An XML document, one element a line."""
     indent(root)
     body = tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
@@ -44,12 +44,12 @@ class GraphField(Generic[Thing]):
     of: Callable[[Thing], Value]
 
     def spelled(self, thing: Thing) -> str:
-        """The value in letters; empty where there is none."""
+        """The value as text; empty if there is none."""
         return spelled(self.of(thing))
 
 
 def spelled(value: Value) -> str:
-    """A number in the shortest way that gives it back, a text as it is."""
+    """The shortest form of a number that reads back the same; a text as it is."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -173,7 +173,7 @@ BOOK_PARTS = ("id", "title", "name", "flavour", "language", "date")
 
 
 def bookmarks(run: RunGraph) -> str:
-    """One bookmark for each page that was visited, in the order of the visits."""
+    """One bookmark for each page that was visited, in order."""
     root = Element("bookmarks")
     visited = [(page.order or 0, page.ref, page) for page in run.pages if page.state == "visited"]
     for _, _, page in sorted(visited, key=lambda row: row[:2]):
@@ -187,7 +187,7 @@ def _bookmark(root: Element, page: RunGraphPage) -> None:
     for part in BOOK_PARTS:
         SubElement(book, part).text = getattr(page.book, part)
     SubElement(mark, "title").text = page.label
-    # Kiwix puts this behind 'zim://UUID.zim' as it stands: a slash, then the path, nothing percent-encoded
+    # Kiwix appends this to 'zim://UUID.zim' unchanged: a slash, then the path, not percent-encoded
     SubElement(mark, "url").text = f"/{page.path}"
 
 
@@ -219,7 +219,7 @@ def link_table(run: RunGraph) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
-    """Rows under their header, as the CSV standard writes them."""
+    """Rows under their header, as standard CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(header)
@@ -228,9 +228,9 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 
 def _cell(value: Value) -> str:
-    """Numbers as they are; a text that looks like a formula behind an apostrophe."""
+    """Numbers as they are; an apostrophe before text that looks like a formula."""
     if not isinstance(value, str):
         return spelled(value)
-    # for Gephi a backslash before a quote hides the quote, and with it the end of the cell
+    # Gephi takes a backslash before a quote as an escape, and misses the end of the cell
     text = BACKSLASHES.sub(r"\g<0> ", value)
     return inert_cell(text)

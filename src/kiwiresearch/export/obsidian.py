@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from urllib.parse import quote as percent
 
@@ -31,29 +31,29 @@ from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.places import folder_name
 
 OWN_SIGNS = re.compile(r"\\.|\]\([^)\s]*\)|[#^$%=]", re.DOTALL)
-"""What is escaped already, and where a link leads to, is passed over."""
+"""Escaped characters and the targets of links are matched first, and left alone."""
 NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
 NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
 
 def own_signs_escaped(text: str) -> str:
-    """Markdown in which no sign that only Obsidian knows means anything."""
+    """Markdown in which characters that only Obsidian interprets are escaped."""
     return OWN_SIGNS.sub(lambda found: found[0] if len(found[0]) > 1 else f"\\{found[0]}", text)
 
 
 def escaped_words(text: str) -> str:
-    """A text in one line, all of it words."""
+    """A text in one line without any markup."""
     return own_signs_escaped(escaped_anywhere(text))
 
 
 def tag(*parts: str) -> str:
-    """A tag with its levels, such as 'claim/causal': letters, figures and lines only, and not figures alone."""
+    """A nested tag such as 'claim/causal': letters, digits, hyphens and slashes, and not digits alone."""
     plain = "/".join(filter(None, (NOT_IN_TAGS.sub("-", part).strip("-/") for part in parts)))
     return plain if re.search(r"[^\W\d]", plain) else f"tag-{plain}"
 
 
 def front_matter(values: Mapping[str, str | int | Sequence[str]]) -> str:
-    """YAML between its lines: every text in double quotes, so that nothing in it is YAML."""
+    """YAML front matter: every text is in double quotes, so that nothing in it is YAML."""
     lines = [f"{name}: {_value(value)}" for name, value in values.items()]
     return "\n".join(["---", *lines, "---", ""])
 
@@ -61,34 +61,30 @@ def front_matter(values: Mapping[str, str | int | Sequence[str]]) -> str:
 def _value(value: str | int | Sequence[str]) -> str:
     if isinstance(value, int):
         return str(value)
-    return _quoted(value) if isinstance(value, str) else _list(value)
-
-
-def _list(values: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, values))}]"
+    return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
 
 
 def _quoted(text: str) -> str:
-    # a string of JSON is one of YAML too, but for a few characters that YAML does not print
+    # a JSON string is also a YAML string, except for a few characters that YAML does not print
     return NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(xml_safe(text), ensure_ascii=False))
 
 
 PAGES = "Pages"
-LONGEST_ID = 16
+MAX_ID = 16
 
 
 def wiki_link(name: str) -> str:
-    """A link to the note of a page, shown by its name alone."""
+    """A link to the note of a page, shown by its name."""
     return f"[[{PAGES}/{name}|{name}]]"
 
 
 def block_name(claim: str) -> str:
-    """The name of the block of a claim, by the claim's hash."""
-    return claim[:LONGEST_ID]
+    """The id of a claim's block, from the claim's hash."""
+    return claim[:MAX_ID]
 
 
 def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[Note]], topic_tag: str) -> str:
-    """The whole note."""
+    """The note of a page."""
     lines = [f"# {escaped_words(page.title)}", ""]
     if page.source.opening:
         lines += [f"> {escaped_words(page.source.opening)}", ""]
@@ -100,27 +96,21 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
     if page.leads_to:
         lines += ["", "## Links to", ""]
         lines += [f"- {wiki_link(names[number - 1])}" for number in page.leads_to]
-    return _page_head(page, topic_tag) + "\n".join(lines) + "\n"
-
-
-def _page_head(page: RunPage, topic_tag: str) -> str:
-    return (
-        front_matter(
-            {
-                "title": page.title,
-                "kind": "page",
-                "book": page.book_title,
-                "book_date": page.book.date,
-                "book_id": str(page.book.id),
-                "path": page.source.ref.path,
-                "url": page.source.url,
-                "order": page.number,
-                "depth": page.source.depth,
-                "tags": ["kiwiresearch", topic_tag],
-            }
-        )
-        + "\n"
+    head = front_matter(
+        {
+            "title": page.title,
+            "kind": "page",
+            "book": page.book_title,
+            "book_date": page.book.date,
+            "book_id": str(page.book.id),
+            "path": page.source.ref.path,
+            "url": page.source.url,
+            "order": page.number,
+            "depth": page.source.depth,
+            "tags": ["kiwiresearch", topic_tag],
+        }
     )
+    return f"{head}\n" + "\n".join(lines) + "\n"
 
 
 def _claims(page: RunPage, notes: Mapping[str, Sequence[Note]]) -> Iterator[str]:
@@ -150,7 +140,7 @@ def _claim(claim: Claim, notes: Sequence[Note]) -> Iterator[str]:
 
 
 def _remark(note: Note, before: str = "") -> str:
-    """A note as an item of a list, whose lines stay lines."""
+    """A note as a list item that keeps its line breaks."""
     return f"{before}- **Note.** " + f"  \n{before}  ".join(map(escaped_words, note_lines(note)))
 
 
@@ -200,7 +190,7 @@ def _index(findings: RunFindings, names: list[str]) -> str:
 
 
 def _linked(findings: RunFindings, names: list[str], kind: str, document: Document) -> str:
-    """A document as a note, whose citations lead to the notes of the pages."""
+    """A document as a note; its citations link to the notes of the pages."""
     sections = [_headings(page) for page in findings.pages]
 
     def address(number: int, anchor: str) -> str:
@@ -214,13 +204,13 @@ def _linked(findings: RunFindings, names: list[str], kind: str, document: Docume
 
 
 def _headings(page: RunPage) -> dict[str, str]:
-    """The headings of a page by the anchors of citations: those whose signs Obsidian finds again in a link."""
+    """The headings of a page by the anchors of citations; only those that Obsidian finds by a link."""
     found = {percent(claim.anchor, errors="replace"): claim.section for claim in page.claims}
     return {anchor: heading for anchor, heading in found.items() if PLAIN_HEADING.fullmatch(heading)}
 
 
 def _words_escaped(text: str) -> str:
-    """The signs of Obsidian escaped in all lines but for headings, which begin with one."""
+    """The text with Obsidian's characters escaped, but not the marks of headings."""
     lines = []
     for line in text.split("\n"):
         marks, space, words = line.partition(" ") if line.startswith("#") else ("", "", line)

@@ -15,20 +15,20 @@ PLAIN_FILE = 0o100644 << 16
 
 
 class ExportedFile(NamedTuple):
-    """A file that was made, its name with the folders that it is in."""
+    """A file that was made; its name includes its folders."""
 
     name: str
     content: bytes
 
 
 def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> bytes:
-    """A zip of the files in their order; those that are `stored` are not compressed."""
+    """A zip of the files in order; those that are `stored` are not compressed."""
     plain = frozenset(stored)
     whole = io.BytesIO()
     with ZipFile(whole, "w") as archive:
         for name, content in files:
             entry = ZipInfo(name, FIRST_DAY)
-            # what Python writes here depends on the system it runs on
+            # Python's defaults depend on the system
             entry.create_system, entry.external_attr = UNIX, PLAIN_FILE
             entry.compress_type = ZIP_STORED if name in plain else ZIP_DEFLATED
             archive.writestr(entry, content)
@@ -38,23 +38,23 @@ def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> b
 NOT_IN_NAMES = re.compile(
     r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"/\\|?*#^\[\]%$]+|={2,}'
 )
-"""What Windows refuses, what Obsidian takes for a part of a link or for markup, and what cannot be seen."""
+"""What Windows refuses, what Obsidian takes for links or markup, and what is invisible."""
 
 RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-LONGEST = 80
-LONGEST_BYTES = 200
+MAX_CHARS = 80
+MAX_NAME_BYTES = 200
 
 
 def unique_file_names(titles: Iterable[str]) -> list[str]:
-    """A name for each title: no two differ in capitals alone, and none begins or ends as no file may."""
+    """A file name for each title; no two differ only in case."""
     taken: set[str] = set()
     return [_free(safe_name(title), taken) for title in titles]
 
 
 def safe_name(title: str) -> str:
-    """A title as the name of a file, without an ending."""
+    """A title as a file name without a suffix."""
     plain = " ".join(NOT_IN_NAMES.sub(" ", unicodedata.normalize("NFC", title)).split())
-    short = plain[:LONGEST].encode("utf-8", "ignore")[:LONGEST_BYTES].decode("utf-8", "ignore")
+    short = plain[:MAX_CHARS].encode("utf-8", "ignore")[:MAX_NAME_BYTES].decode("utf-8", "ignore")
     name = short.strip(" .") or "Untitled"
     return f"{name}_" if RESERVED.fullmatch(name) else name
 

@@ -20,7 +20,6 @@ from kiwiresearch.jobs.job import (
     QuestionsRequest,
     UnreadableRequest,
     job_from_row,
-    request_record,
 )
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.workspace.places import bulk_folder, runs_folder, store_folder
@@ -36,20 +35,20 @@ if TYPE_CHECKING:
 
 
 def may_start_job(store: Store, settings: LimitSettings, user: str) -> bool:
-    """Whether one more run of a user may be worked on now; who is told apart by no name always may.
+    """Whether one more job of a user may run now; jobs without a user always may.
 
-    Nobody else waits where the limits of one cannot be read.
+    A user whose limits cannot be read has to wait, so that nobody else does.
     """
     try:
-        known = store.people.get(user) if user else None
+        user_row = store.people.get(user) if user else None
     except StoreDamaged:
         return False
-    most = user_limits(settings, known.role, known.limits).running if known is not None else 0
-    return not most or store.jobs.counts(user).running < most
+    max_running = user_limits(settings, user_row.role, user_row.limits).running if user_row is not None else 0
+    return not max_running or store.jobs.counts(user).running < max_running
 
 
 class JobBooks:
-    """The books that are here now, those of other hosts too: they come and go."""
+    """The books that are here now, including those of other hosts: they come and go."""
 
     def __init__(
         self,
@@ -62,92 +61,93 @@ class JobBooks:
         self._missing = missing
         self._all_books = all_books
 
-    def books_for(self, wish: JobRequest) -> tuple[ListedBook, ...]:
-        """The books of a wish; the names are those of books on this shelf, never of other files."""
+    def books_for(self, request: JobRequest) -> tuple[ListedBook, ...]:
+        """The books of a request; names only match books on this shelf, never other files."""
         here, chosen = tuple(self._here()), list[ListedBook]()
-        for name in wish.books:
+        for name in request.books:
             found = open_books_named(here, name, lambda book: book)
             if not found:
                 raise unknown_book(name, here)
             chosen += found
         return tuple(dict.fromkeys(chosen)) or here
 
-    def record(self, wish: JobRequest, *, by_id: bool) -> dict[str, Any]:
-        """A wish as it is written down; `by_id` names the very books with it, as others may do it elsewhere.
+    def record(self, request: JobRequest, *, by_id: bool) -> dict[str, Any]:
+        """A request as it is stored; `by_id` adds the ids of its books, since another host may do it.
 
-        So does who has only some of the shelf: others of this machine have the others.
+        They are also added if this process has only part of the shelf: other processes have other parts.
         """
-        chosen, record = self.books_for(wish), request_record(wish)
-        if (by_id or self._all_books) and not isinstance(wish, FamilyRequest):  # a case knows its books itself
-            record |= {"on": [book.id for book in chosen], "all_books": self._are_all(wish)}
-            if not wish.books and (missing := self._missing()):
+        chosen = self.books_for(request)
+        record: dict[str, Any] = plain(request)
+        if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case knows its books itself
+            record |= {"on": [book.id for book in chosen], "all_books": self._are_all(request)}
+            if not request.books and (missing := self._missing()):
                 record["missing"] = plain(missing)
         return record
 
-    def local_books(self, record: Mapping[str, Any], wish: JobRequest) -> tuple[ListedBook, ...] | None:
-        """The books of a wish that was written down; None if one of them is not here.
+    def local_books(self, record: Mapping[str, Any], request: JobRequest) -> tuple[ListedBook, ...] | None:
+        """The books of a stored request; None if one of them is not here.
 
-        Tables are made of a file, so a book that another host has will not do for them.
+        Tables are made from a file, so a book of another host will not do for them.
         """
-        is_bulk = isinstance(wish, BulkRequest)
+        is_bulk = isinstance(request, BulkRequest)
         here = {str(book.id): book for book in reversed(self._here()) if not (is_bulk and book.source.is_on_peer)}
         if isinstance(record.get("on"), list):
-            ids = [str(one) for one in record["on"]]
-            return tuple(here[one] for one in ids) if set(ids) <= set(here) else None
-        is_whole_shelf = not wish.books and not isinstance(wish, FamilyRequest)
-        if is_whole_shelf and self._all_books:  # who has only some of it leaves that to others
+            ids = [str(book_id) for book_id in record["on"]]
+            return tuple(here[book_id] for book_id in ids) if set(ids) <= set(here) else None
+        is_whole_shelf = not request.books and not isinstance(request, FamilyRequest)
+        if is_whole_shelf and self._all_books:  # a process that has only part of the shelf leaves it to others
             return None
-        if not all(open_books_named(here.values(), name, lambda book: book) for name in wish.books):
+        if not all(open_books_named(here.values(), name, lambda book: book) for name in request.books):
             return None
-        return self.books_for(wish)
+        return self.books_for(request)
 
-    def searches_all(self, record: Mapping[str, Any], wish: JobRequest) -> bool:
-        """Whether each of them is searched in full."""
-        return bool(record.get("all_books", self._are_all(wish)))
+    def searches_all(self, record: Mapping[str, Any], request: JobRequest) -> bool:
+        """Whether each book is searched in full."""
+        return bool(record.get("all_books", self._are_all(request)))
 
-    def _are_all(self, wish: JobRequest) -> bool:
-        return bool(wish.books) or self._all_books
+    def _are_all(self, request: JobRequest) -> bool:
+        return bool(request.books) or self._all_books
 
 
 @dataclass(frozen=True, slots=True)
 class JobAssignment:
-    """The jobs that this host could do."""
+    """The jobs that this host can do, and what its processes need for them."""
 
     desk: Workspace
     store: Store
     books: JobBooks
     cases: CaseRegistry
 
-    def record(self, wish: JobRequest) -> dict[str, Any]:
-        """A wish as it is written down, with the books that a host must have to do it."""
-        return self.books.record(wish, by_id=self.store.is_primary) | self._case_books(wish)
+    def record(self, request: JobRequest) -> dict[str, Any]:
+        """A request as it is stored, with the books that a host must have to do it."""
+        return self.books.record(request, by_id=self.store.is_primary) | self._case_books(request)
 
     def eligibility(self) -> Callable[[JobRow], bool]:
-        """What says whether the books of a job are here, and its user has room for it; it asks once for each user.
+        """A predicate for jobs whose books are here and whose user may run one more; it looks up each user once.
 
-        What is no job is taken, and fails.
+        An unreadable job is accepted, and fails.
         """
         has_room = functools.cache(lambda user: may_start_job(self.store, self.desk.settings.limits, user))
 
         def fits(row: JobRow) -> bool:
             if not has_room(row.user):
                 return False
-            wish = job_from_row(row).wish
-            return isinstance(wish, UnreadableRequest) or self.books.local_books(row.wish, wish) is not None
+            request = job_from_row(row).wish
+            return isinstance(request, UnreadableRequest) or self.books.local_books(row.wish, request) is not None
 
         return fits
 
     def order(self, row: JobRow, job: Job) -> JobOrder:
-        """What the process is told that does a job."""
-        wish = job.wish
-        if isinstance(wish, UnreadableRequest) or (books := self.books.local_books(row.wish, wish)) is None:
+        """What a process needs to know to do a job."""
+        request = job.wish
+        if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.wish, request)) is None:
             raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
         return JobOrder(
             self.desk.folders,
             self.desk.settings,
             books,
-            self.books.searches_all(row.wish, wish),
-            wish,
+            self.books.searches_all(row.wish, request),
+            request,
             self.place(job),
             job.id,
             row.holder,
@@ -155,22 +155,22 @@ class JobAssignment:
             missing=missing_from_record(row.wish.get("missing", [])),
         )
 
-    def has_folder(self, wish: JobRequest, job_id: str) -> bool:
-        """Whether something is where a job of this id would put what it makes."""
-        is_taken = not isinstance(wish, FamilyRequest) and exists(self._place(wish, job_id))
+    def has_folder(self, request: JobRequest, job_id: str) -> bool:
+        """Whether there is something already where a job of this id would write."""
+        is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
         return is_taken or exists(runs_folder(self.desk) / job_id)
 
     def place(self, job: Job) -> Path:
-        """Where a job puts what it makes."""
+        """Where a job writes."""
         return self._place(job.wish, job.id)
 
     @property
     def answers(self) -> Path:
-        """Where answers are made that a store keeps."""
+        """Where answers are written that end up in the store."""
         return store_folder(self.store, self.desk.folders.state / "answers")
 
-    def _place(self, wish: JobRequest | UnreadableRequest, job_id: str) -> Path:
-        match wish:
+    def _place(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
+        match request:
             case FamilyRequest(case=case):
                 return self.cases.folder(case)
             case BulkRequest():
@@ -180,16 +180,16 @@ class JobAssignment:
             case _:
                 return runs_folder(self.desk) / job_id
 
-    def _case_books(self, wish: JobRequest) -> dict[str, list[str]]:
-        """Which books a host must have to go on with a case: those it was begun with, as far as they are here."""
-        if not isinstance(wish, FamilyRequest) or wish.upload or not self.store.is_primary:
+    def _case_books(self, request: JobRequest) -> dict[str, list[str]]:
+        """The books that a host must have to continue a case: those it was started with, as far as they are here."""
+        if not isinstance(request, FamilyRequest) or request.upload or not self.store.is_primary:
             return {}
-        named, here = self.cases.books(wish.case), {str(book.id) for book in self.books.books_for(wish)}
-        return {"on": [one for one in named if one in here] or list(named)} if named else {}
+        named, here = self.cases.books(request.case), {str(book.id) for book in self.books.books_for(request)}
+        return {"on": [book_id for book_id in named if book_id in here] or list(named)} if named else {}
 
 
 def exists(folder: Path) -> bool:
-    """Whether anything goes by this name."""
+    """Whether anything has this name, even a broken link."""
     with contextlib.suppress(OSError):
         folder.lstat()
         return True

@@ -26,16 +26,16 @@ from kiwiresearch.messages.message import message_fields
 from kiwiresearch.runs.store_copy import JobLost, WorkStopped
 
 ORPHAN_S = 10.0
-"""How long a step may still take when nobody waits for it any more: its lease lapses later than that."""
+"""How long a step may take once the worker is gone; shorter than its lease."""
 
 INPUT = 0
 
 RETRYABLE = (HostAway, StoreUnreachable, FolderInUse)
-"""What passes by itself: the job goes back into the line and is tried again, by us or by others."""
+"""Problems that pass: the job is queued again and tried later, here or elsewhere."""
 
 
 class EventWriter:
-    """Events as lines of JSON on what was standard output; what else prints there goes to standard error."""
+    """Writes events as JSON lines to the former standard output; anything else printed there goes to standard error."""
 
     def __init__(self) -> None:
         self._output = os.fdopen(os.dup(1), "wb", buffering=0)
@@ -44,52 +44,52 @@ class EventWriter:
     def send(self, **event: Any) -> None:
         try:
             self._output.write(canonical_json(event).encode("utf-8", "replace") + b"\n")
-        except OSError as problem:  # nobody listens any more
+        except OSError as problem:  # nothing reads it any more
             raise WorkStopped from problem
 
 
 def main() -> None:
-    """Do orders as they come, and say of each how it ended."""
-    voice = EventWriter()
-    # Who stops a whole group of processes means the worker, which then tells its children what to do.
+    """Do orders as they come, and report how each ended."""
+    writer = EventWriter()
+    # A signal to the whole process group is meant for the worker, which then tells its children what to do.
     signal.signal(signal.SIGTERM, lambda *_: None)
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
     orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(orders,), daemon=True).start()
     while (given := orders.get()) is not None:
-        with contextlib.suppress(WorkStopped):  # nobody hears the last word
-            _end(*given, voice)
+        with contextlib.suppress(WorkStopped):  # nothing reads the last event any more
+            _end(*given, writer)
 
 
-def _end(order: JobOrder, stop: threading.Event, voice: EventWriter) -> None:
+def _end(order: JobOrder, stop: threading.Event, writer: EventWriter) -> None:
     try:
-        done = do_order(order, voice.send, stop)
+        done = do_order(order, writer.send, stop)
     except WorkStopped:
-        voice.send(event="stopped")
+        writer.send(event="stopped")
     except (LeaseLost, JobLost):
-        voice.send(event="lost")
+        writer.send(event="lost")
     except RETRYABLE as problem:
-        voice.send(event="away", **message_fields("problem", order.without_paths(problem.message)))
+        writer.send(event="away", **message_fields("problem", order.without_paths(problem.message)))
     except KiwiError as problem:
         words, remedy = map(order.without_paths, (problem.message, problem.remedy))
-        voice.send(event="failed", **message_fields("problem", words), **message_fields("remedy", remedy))
+        writer.send(event="failed", **message_fields("problem", words), **message_fields("remedy", remedy))
     except Exception as problem:
-        if isinstance(order.wish, FamilyRequest):
+        if isinstance(order.request, FamilyRequest):
             print(traceback_without_message(problem), file=sys.stderr)
         else:
             traceback.print_exc(file=sys.stderr)
-        voice.send(
+        writer.send(
             event="failed",
             problem=f"The program has a fault: {type(problem).__name__}.",
             remedy="What was done is kept. The server's own output says where it happened.",
         )
     else:
-        voice.send(event="done", **done)
+        writer.send(event="done", **done)
 
 
 def _read(orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None]) -> None:
-    """Hand on orders, and the word to stop the last of them."""
+    """Queue orders, and set the stop event of the last one when a stop line comes or the input ends."""
     stop = threading.Event()
     for line in _lines():
         if line == STOP:
@@ -100,11 +100,11 @@ def _read(orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None]) ->
     stop.set()
     orders.put(None)
     threading.Event().wait(ORPHAN_S)
-    os._exit(1)  # what was done is kept, and what hangs here would hang on alone
+    os._exit(1)  # what was done is stored, and a step that hangs would hang for ever
 
 
 def _lines() -> Iterator[bytes]:
-    """The lines of the input, read past Python's buffers: a thread waits there until the very end."""
+    """The lines of the input, unbuffered: a thread blocked in Python's own buffer would block the exit."""
     rest = b""
     while part := os.read(INPUT, 65_536):
         *lines, rest = (rest + part).split(b"\n")

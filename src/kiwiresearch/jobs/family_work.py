@@ -21,35 +21,40 @@ from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.library import ListedBook, Shelf
 
 EventListener = Callable[..., None]
-"""Hears events by their fields."""
+"""Called with the fields of an event."""
 
 TIMEOUT_S = 30.0
-"""How long who worked on the case before may take to be gone: a process that lost its server still ends its step."""
+"""How long to wait for the process that worked on the case before: one that lost its server still ends its step."""
 
 
-def work_on_case(order: JobOrder, wish: FamilyRequest, tell: EventListener) -> RunOutcome:
-    """Do with the case what is wished; nobody who may be living is named in what is told."""
-    desk = order.open_workspace()
-    with closing(open_registry(desk)) as cases:
-        place = cases.place(wish.case) if desk.settings.store.strip() else case_place(order.out)
+def work_on_case(order: JobOrder, request: FamilyRequest, tell: EventListener) -> RunOutcome:
+    """Do what is requested with the case; events name nobody who may be living."""
+    workspace = order.open_workspace()
+    with closing(open_registry(workspace)) as cases:
+        place = cases.place(request.case) if workspace.settings.store.strip() else case_place(order.out)
         with (
             rewording_errors(place.without_names),
-            Case.open(place, plugins=plugins_folder(desk), alone_s=TIMEOUT_S) as case,
+            Case.open(place, plugins=plugins_folder(workspace), alone_s=TIMEOUT_S) as case,
             rewording_errors(lambda text: case.mask("public").text(text)),
         ):
-            return _do_request(case, desk, order, wish, tell)
+            return _do_request(case, workspace, order, request, tell)
 
 
-def _do_request(case: Case, desk: Workspace, order: JobOrder, wish: FamilyRequest, tell: EventListener) -> RunOutcome:
-    if wish.upload:
-        return _import_file(case, wish.upload, tell)
-    with Shelf(case_books(case, order.books), desk.opener) as shelf, Finder(desk, shelf, all_books=True) as finder:
-        case.finder, case.with_model = finder, wish.model
-        return _take_steps(case, wish.steps, tell)
+def _do_request(
+    case: Case, workspace: Workspace, order: JobOrder, request: FamilyRequest, tell: EventListener
+) -> RunOutcome:
+    if request.upload:
+        return _import_file(case, request.upload, tell)
+    with (
+        Shelf(case_books(case, order.books), workspace.opener) as shelf,
+        Finder(workspace, shelf, all_books=True) as finder,
+    ):
+        case.finder, case.with_model = finder, request.model
+        return _take_steps(case, request.steps, tell)
 
 
 def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
-    """Those of the server's books that the case was begun with; all where none were named."""
+    """The books that the case was started with; all books if it names none."""
     wanted = set(case.settings.books)
     found = tuple(book for book in books if not wanted or book.id in wanted)
     if not found:
@@ -89,5 +94,5 @@ def _import_file(case: Case, digest: str, tell: EventListener) -> RunOutcome:
 
 
 def _unnamed(file: Path, text: str) -> str:
-    """A message without what the file is called: it may be the name of somebody who lives."""
+    """A message without the name of the file: it may be the name of a living person."""
     return text.replace(repr(str(file)), "The file").replace(repr(file.name), "The file")

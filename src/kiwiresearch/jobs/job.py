@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from kiwiresearch.ask.settings import MODES
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.messages.message import Message, message_from_record
 from kiwiresearch.runs.research import ResearchTask, crawl_settings
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 JOB_STATES: tuple[JobState, ...] = get_args(JobState)
 OPEN_STATES: tuple[JobState, ...] = ("queued", "running")
-"""A job in one of these states is somebody's: it waits, or a process works on it."""
+"""Unfinished jobs: queued, or run by a process."""
 
 JobKind = Literal["research", "ask", "bulk", "kin"]
 JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
@@ -27,12 +28,12 @@ JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
 BULK_TABLES = ("titles", "pages", "links", "claims", "people")
 MAX_ROWS = 5_000
 MAX_ROW_BYTES = 2**20
-"""How many questions one job may hold, and how long they may be together: they travel with every look at the job."""
+"""Limits of one job's questions, since they are read with every look at the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResearchRequest:
-    """What is to be researched; what is None is as the settings say."""
+    """What is to be researched; None means as in the settings."""
 
     kind: ClassVar[JobKind] = "research"
 
@@ -43,12 +44,12 @@ class ResearchRequest:
     max_links: int | None = None
     strategy: str | None = None
     books: tuple[str, ...] = ()
-    """Names of books on the shelf; none stands for all of them."""
+    """Names of books on the shelf; all of them if empty."""
     critic: bool = False
     model: bool = True
-    """Whether a model takes part, if one is set."""
+    """Whether a model is used, if one is set."""
     aspect: str = ""
-    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
+    """The aspect that is wanted; empty if only the topic's own words say it."""
 
     @property
     def name(self) -> str:
@@ -66,18 +67,18 @@ SETTING_OF_OPTION = {
 
 @dataclass(frozen=True, slots=True)
 class FamilyRequest:
-    """A case of family research that is to go on. It is written down, so it names nobody."""
+    """A family case that is to be continued. It is stored, so it names nobody."""
 
     kind: ClassVar[JobKind] = "kin"
 
     case: str
-    """The id by which the server knows it."""
+    """The id of the case."""
     steps: int = 0
-    """How many are taken; 0 goes on until there is a reason to stop."""
+    """How many steps are taken; 0 continues until there is a reason to stop."""
     model: bool = True
-    """Whether a model is asked where the rules are not sure, if one is set."""
+    """Whether a model is asked if the rules are not sure, if one is set."""
     upload: str = ""
-    """A family file that was sent to the case: it is taken in, and nothing else is done."""
+    """A family file that was uploaded to the case: it is imported, and nothing else is done."""
 
     @property
     def name(self) -> str:
@@ -96,7 +97,7 @@ class QuestionsRequest:
     kind: ClassVar[JobKind] = "ask"
 
     rows: tuple[str, ...]
-    """Lines of JSON, each with a question; one that holds nothing is none, as in a file."""
+    """JSON lines, each with a question; blank lines are skipped."""
     mode: str = "default"
     passages: int = 0
     books: tuple[str, ...] = ()
@@ -109,7 +110,7 @@ class QuestionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """A whole book that is to become tables."""
+    """A book that is to become tables."""
 
     kind: ClassVar[JobKind] = "bulk"
 
@@ -135,7 +136,7 @@ JobRequest = ResearchRequest | FamilyRequest | QuestionsRequest | BulkRequest
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRequest:
-    """What was wished for by a job whose row is damaged: nobody knows, and nothing can be done but to remove it."""
+    """The request of a job whose row is damaged: it can only be removed."""
 
     kind: ClassVar[Literal["damaged"]] = "damaged"
     books: ClassVar[tuple[str, ...]] = ()
@@ -147,19 +148,19 @@ class UnreadableRequest:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One piece of research in a process of its own, and how far it is; the id of a run names its folder, too."""
+    """A job, its state and how far it is; the id of a research job is also the name of its run's folder."""
 
     id: str
     wish: JobRequest | UnreadableRequest
     state: JobState = "queued"
     turn: int = 0
-    """Its place in the line: who came earlier has a smaller one."""
+    """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
     """How often it was started."""
     pages: int = 0
-    """How many pages were taken so far; of a case, how many steps."""
+    """How many pages were taken so far; of a family case, how many steps."""
     kept: int = 0
-    """How many of them were there from before, when it was resumed."""
+    """How many of them were there before it was resumed."""
     story: str = ""
     """Where it began and why it ended, in a sentence."""
     problem: str = ""
@@ -169,13 +170,13 @@ class Job:
     started_at: str = ""
     ended_at: str = ""
     user: str = ""
-    """Who asked for it; empty where nobody is told apart."""
+    """Who requested it; empty if there are no users."""
     priority: int = 0
-    """Those with a higher one come first."""
+    """Higher priorities run first."""
     worker: str = ""
-    """Who works on it, or did last."""
+    """The worker that runs it, or did last."""
     losses: tuple[str, ...] = ()
-    """Why it had to be begun again, once for each time."""
+    """Why it was queued again, once for each time."""
 
     @property
     def is_open(self) -> bool:
@@ -186,14 +187,14 @@ class Job:
         return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.wish, UnreadableRequest)
 
     def record(self) -> dict[str, Any]:
-        """All that is known of it, as JSON has it."""
-        known = {name: getattr(self, name) for name in Job.__slots__}
-        return known | {"kind": self.wish.kind, "wish": request_record(self.wish), "losses": list(self.losses)}
+        """The job as JSON."""
+        known = {name: plain(getattr(self, name)) for name in Job.__slots__[2:]}
+        return known | {"id": self.id, "kind": self.wish.kind, "wish": plain(self.wish)}
 
 
 @dataclass(frozen=True, slots=True)
 class JobEvent:
-    """Something that a job told, with its place among all that it told."""
+    """Something that a job reported, and its position among all its events."""
 
     attempt: int
     number: int
@@ -212,75 +213,72 @@ NO_EVENTS_SEEN = (0, 0)
 
 
 def event_position(event_id: str) -> tuple[int, int]:
-    """The place that the id of an event names; the beginning if it is none."""
+    """The position that an event's id stands for; the beginning if it is not an id."""
     attempt, _, number = event_id.strip().partition(".")
     if all(part.isascii() and part.isdigit() and len(part) < 16 for part in (attempt, number)):
         return int(attempt), int(number)
     return NO_EVENTS_SEEN
 
 
-def checked_request(wish: JobRequest, settings: Settings) -> JobRequest:
-    """The wish with its words tidied; refused as the command line refuses it."""
-    match wish:
+def checked_request(request: JobRequest, settings: Settings) -> JobRequest:
+    """The request with its words tidied; refused as the command line refuses it."""
+    match request:
         case ResearchRequest():
-            task = research_task(wish, settings)
-            return replace(wish, topic=task.topic, focus=task.focus, aspect=task.aspect)
+            task = research_task(request, settings)
+            return replace(request, topic=task.topic, focus=task.focus, aspect=task.aspect)
         case QuestionsRequest():
-            return _checked_questions(wish)
+            return _checked_questions(request)
         case BulkRequest():
-            return _checked_tables(wish)
+            return _checked_tables(request)
         case FamilyRequest():
-            return wish
+            return request
 
 
-def _checked_questions(wish: QuestionsRequest) -> QuestionsRequest:
-    if not any(row.strip() for row in wish.rows):
+def _checked_questions(request: QuestionsRequest) -> QuestionsRequest:
+    if not any(row.strip() for row in request.rows):
         raise BadUsage("There is no question.", remedy='Give lines of JSON, such as {"question": "What is a comet?"}')
-    if len(wish.rows) > MAX_ROWS or sum(len(row.encode("utf-8", "replace")) for row in wish.rows) > MAX_ROW_BYTES:
+    if len(request.rows) > MAX_ROWS or sum(len(row.encode("utf-8", "replace")) for row in request.rows) > MAX_ROW_BYTES:
         raise BadUsage(
-            f"{len(wish.rows):,} questions are too many for one job.",
+            f"{len(request.rows):,} questions are too many for one job.",
             remedy=f"Give at most {MAX_ROWS:,}, and at most {MAX_ROW_BYTES:,} bytes; the others go into another job.",
         )
-    if wish.passages < 0:
-        raise BadUsage(f"{wish.passages} passages make no answer.", remedy="Give 1 or more, or 0 for the usual number.")
-    if wish.mode not in MODES:
-        raise BadUsage(f"There is no mode {wish.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
-    return wish
+    if request.passages < 0:
+        raise BadUsage(
+            f"{request.passages} passages make no answer.", remedy="Give 1 or more, or 0 for the usual number."
+        )
+    if request.mode not in MODES:
+        raise BadUsage(f"There is no mode {request.mode!r}.", remedy=f"Use one of: {', '.join(MODES)}.")
+    return request
 
 
-def _checked_tables(wish: BulkRequest) -> BulkRequest:
-    what = tuple(dict.fromkeys(name.strip() for name in wish.what if name.strip()))
+def _checked_tables(request: BulkRequest) -> BulkRequest:
+    what = tuple(dict.fromkeys(name.strip() for name in request.what if name.strip()))
     unknown = [name for name in what if name not in BULK_TABLES]
     if unknown or not what:
         problem = f"There is no table {unknown[0]!r}." if unknown else "No table is named."
         raise BadUsage(problem, remedy=f"Choose from: {', '.join(BULK_TABLES)}.")
-    if not wish.book.strip():
+    if not request.book.strip():
         raise BadUsage("No book is named.", remedy="Name one of the shelf.")
-    return BulkRequest(wish.book.strip(), what)
+    return BulkRequest(request.book.strip(), what)
 
 
 def research_task(
-    wish: ResearchRequest, settings: Settings, *, option_name: Callable[[str], str] = str, fast: bool = False
+    request: ResearchRequest, settings: Settings, *, option_name: Callable[[str], str] = str, fast: bool = False
 ) -> ResearchTask:
     """The task that a request asks for; errors name an option as `option_name` spells it."""
-    given = {key: (option_name(name), getattr(wish, name)) for name, key in SETTING_OF_OPTION.items()}
-    topic, focus, aspect = checked_topic(wish.topic), checked_focus(wish.focus), checked_aspect(wish.aspect)
+    given = {key: (option_name(name), getattr(request, name)) for name, key in SETTING_OF_OPTION.items()}
+    topic, focus, aspect = checked_topic(request.topic), checked_focus(request.focus), checked_aspect(request.aspect)
     try:
         chosen = with_values(settings, {key: row for key, row in given.items() if row[1] is not None})
     except BadSettings as problem:
         raise BadUsage(problem.message, remedy=problem.remedy) from problem
     return ResearchTask(
-        topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url, critic=wish.critic, aspect=aspect
+        topic, focus, crawl_settings(chosen, fast=fast), chosen.kiwix_url, critic=request.critic, aspect=aspect
     )
 
 
-def request_record(wish: JobRequest | UnreadableRequest) -> dict[str, Any]:
-    """A wish as JSON has it."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(wish).items()}
-
-
 def request_from_record(row: Any) -> JobRequest:
-    """The wish that was written down; ValueError, KeyError or TypeError if it was none."""
+    """The request of a record; ValueError, KeyError or TypeError if it is not one."""
     if "case" in row:
         return FamilyRequest(str(row["case"]), int(row["steps"]), bool(row["model"]), str(row["upload"]))
     if "rows" in row:
@@ -303,7 +301,7 @@ def request_from_record(row: Any) -> JobRequest:
 
 
 NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
-"""What a job tells of itself."""
+"""What a job reports of itself."""
 
 
 def job_from_row(row: JobRow) -> Job:

@@ -17,7 +17,7 @@ from typing import Any
 from kiwiresearch import system
 from kiwiresearch.codec import plain
 from kiwiresearch.ids import BookId
-from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record, request_record
+from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record
 from kiwiresearch.messages.message import Message, message_fields, message_in, rewritten
 from kiwiresearch.workspace.hosts import connect_hosts
 from kiwiresearch.workspace.settings import Folders, Settings, defaults, with_values
@@ -29,28 +29,28 @@ from kiwiresearch.zim.peer import MissingBooks, missing_from_record
 from kiwiresearch.zim.sources import Source
 
 STOP = b"stop\n"
-"""The line that has a process stop what it does, between two steps; all others are orders."""
+"""The line that stops a process between two steps; all other lines are orders."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobOrder:
-    """One job: with which settings, over which books, into which folder."""
+    """One job: its settings, books and folder."""
 
     folders: Folders
     settings: Settings
     books: tuple[ListedBook, ...]
     all_books: bool
-    """Whether each of the books is searched in full, as they are where a user named them."""
-    wish: JobRequest
+    """Whether each book is searched in full, as if the user had named them."""
+    request: JobRequest
     out: Path
     job: str = ""
     """The id of the job."""
     holder: str = ""
-    """By whom the store knows that the job is ours."""
+    """By what name the store knows that we hold the job."""
     done: int = 0
-    """How many steps earlier attempts took, as far as they told."""
+    """How many steps earlier attempts took, as far as they reported."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that could not be asked when the job was asked for, since their hosts were away."""
+    """Books that were unavailable when the job was requested."""
 
     @property
     def keeps_all(self) -> bool:
@@ -58,13 +58,13 @@ class JobOrder:
         return bool(self.settings.store.strip())
 
     def to_line(self) -> bytes:
-        """The order as a line; names that are no proper Unicode come through as they are."""
+        """The order as a JSON line; names that are not valid Unicode pass unchanged."""
         record = {
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
             "settings": {key: _setting(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
             "all_books": self.all_books,
-            "wish": request_record(self.wish),
+            "request": plain(self.request),
             "out": str(self.out),
             "job": self.job,
             "holder": self.holder,
@@ -74,7 +74,7 @@ class JobOrder:
         return json.dumps(record).encode() + b"\n"
 
     def open_workspace(self) -> Workspace:
-        """The desk of whoever gave the order; no accident of others is told twice."""
+        """The workspace of the worker that gave the order; its own messages about books are not repeated."""
         from kiwiresearch.zim.libzim import set_cluster_cache
 
         where, settings = self.folders, self.settings
@@ -86,13 +86,13 @@ class JobOrder:
             timeout_s=settings.serve_timeout_s,
             policy=settings.policy,
         )
-        desk = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
+        workspace = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
         if self.keeps_all:
-            connect_hosts(desk)  # books of other hosts travel by their UUIDs
-        return desk
+            connect_hosts(workspace)  # books of other hosts are named by their UUIDs
+        return workspace
 
     def without_paths(self, text: str) -> str:
-        """A text without the places of this machine: books and folders by their names alone."""
+        """A text without the paths of this machine: books and folders are shown by their names."""
         names = {book.source.location: book.name for book in self.books if not book.source.is_served}
         names |= {str(self.out.parent): "runs", str(self.folders.cache): "cache"}
         names |= {str(self.folders.config): "config", str(self.folders.state): "state"}
@@ -107,7 +107,7 @@ class JobOrder:
 
 
 def order_from_line(line: bytes) -> JobOrder:
-    """The order that a line was made of."""
+    """The order of a line."""
     row: Mapping[str, Any] = json.loads(line)
     config, cache, state = map(Path, row["folders"])
     return JobOrder(
@@ -117,7 +117,7 @@ def order_from_line(line: bytes) -> JobOrder:
             ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
         ),
         all_books=row["all_books"],
-        wish=request_from_record(row["wish"]),
+        request=request_from_record(row["request"]),
         out=Path(row["out"]),
         job=row["job"],
         holder=row["holder"],
@@ -136,20 +136,20 @@ def _setting(settings: Settings, key: str) -> Any:
 RESUME_HINT = Message("Resume it: it goes on where it stopped.", "remedy.resume")
 
 MAX_ORDERS = 25
-"""After so many jobs a process is replaced: what one of them left behind in memory does not stay for ever."""
+"""After this many jobs a process is replaced, so that memory they leaked does not pile up."""
 END_S = 2.0
 IDLE_S = 10.0
-"""How long a process waits for another job before it is let go."""
+"""How long an idle process is kept."""
 
 KILLED_CODES = (-signal.SIGTERM, -signal.SIGINT, *([-signal.SIGKILL] if hasattr(signal, "SIGKILL") else []))
-"""Exit codes of a process that others ended, and that has no fault of its own."""
+"""Exit codes of a process that was killed from outside."""
 
 FINAL_EVENTS = ("done", "failed", "stopped", "lost", "away")
 
 
 @dataclass(frozen=True, slots=True)
 class JobEnding:
-    """What becomes of a job, and what is to be known of it."""
+    """The final state of a job, and its details."""
 
     state: JobState
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -161,11 +161,11 @@ def failed(problem: str, remedy: str, state: JobState = "failed") -> JobEnding:
 
 
 class JobProcess:
-    """A child that works; it ends when it is told to, and with this process."""
+    """A child process that works; it ends when it is told to, or with this process."""
 
     def __init__(self) -> None:
         self.last: Mapping[str, Any] = {}
-        """The last word on the job it worked on; empty if it ended without one."""
+        """The final event of its job; empty if it ended without one."""
         self.orders = 0
         self.idle_since = 0.0
         self._killer: threading.Timer | None = None
@@ -183,15 +183,15 @@ class JobProcess:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can be given another job."""
+        """Whether it can do another job."""
         return bool(self.last) and self._killer is None and self.orders < MAX_ORDERS and self._child.poll() is None
 
     def events(self, order: JobOrder) -> Iterator[dict[str, Any]]:
-        """What it tells of a job until that has ended; its last word is kept back for the ending."""
+        """The events of a job until it ends; the final one is left in `last`."""
         assert self._child.stdout is not None
         self.last, self.orders = {}, self.orders + 1
         self._write(order.to_line())
-        if self._killer is not None:  # it was to stop before it had the order
+        if self._killer is not None:  # it was stopped before it had the order
             self._write(STOP)
         for line in self._child.stdout:
             with contextlib.suppress(ValueError):  # it was killed in the middle of a line
@@ -202,7 +202,7 @@ class JobProcess:
                 yield event
 
     def stop(self, grace_s: float) -> None:
-        """Have it stop between two steps, or at once when the grace is over."""
+        """Stop it between two steps, or kill it after the grace period."""
         if self._killer is not None:
             return
         self._killer = threading.Timer(grace_s, self._child.kill)
@@ -211,7 +211,7 @@ class JobProcess:
         self._write(STOP)
 
     def kill(self) -> None:
-        """End it at once; what it wrote of whole steps stays."""
+        """Kill it at once; what it wrote of complete steps stays."""
         self._child.kill()
 
     def ending(self, *, is_cancelled: bool) -> JobEnding | None:
@@ -232,7 +232,7 @@ class JobProcess:
         return failed(problem, RESUME_HINT, "interrupted" if code in KILLED_CODES else "failed")
 
     def close(self) -> None:
-        """Let it go: it ends in order when its input does, and in any case soon."""
+        """Close it: it exits when its input ends, or is killed soon."""
         if self._killer is not None:
             self._killer.cancel()
         for pipe in (self._child.stdin, self._child.stdout):
@@ -247,31 +247,31 @@ class JobProcess:
 
     def _write(self, line: bytes) -> None:
         assert self._child.stdin is not None
-        with self._writing, contextlib.suppress(OSError, ValueError):  # it ended: how, is seen when it is waited for
+        with self._writing, contextlib.suppress(OSError, ValueError):  # it ended; how, is seen when it is waited for
             self._child.stdin.write(line)
             self._child.stdin.flush()
 
 
 class JobProcesses:
-    """Processes that have done a job and wait for another: starting one takes longer than many jobs."""
+    """Idle processes that can do another job: starting one takes longer than many jobs."""
 
     def __init__(self) -> None:
         self._idle: list[JobProcess] = []
         self._changing = threading.Lock()
 
     def acquire(self) -> JobProcess:
-        """One that waits, else a new one; OSError where the system refuses it."""
+        """An idle process or a new one; OSError if the system refuses it."""
         with self._changing:
             waiting, self._idle = self._idle, []
-            usable = [one for one in waiting if one.is_usable]
+            usable = [process for process in waiting if process.is_usable]
             chosen = usable.pop() if usable else None
             self._idle = usable
-        for one in set(waiting) - {*usable, chosen}:
-            one.close()
+        for process in set(waiting) - {*usable, chosen}:
+            process.close()
         return chosen or JobProcess()
 
     def release(self, process: JobProcess) -> None:
-        """Whoever took one gives it back, whatever became of it."""
+        """Return a process, whatever became of it."""
         if not process.is_usable:
             process.close()
             return
@@ -280,13 +280,13 @@ class JobProcesses:
             self._idle.append(process)
 
     def close_idle(self, idle_s: float = IDLE_S) -> None:
-        """End those that have waited for so long."""
+        """End the processes that have been idle this long."""
         until = time.monotonic() - idle_s
         with self._changing:
-            old = [one for one in self._idle if one.idle_since <= until]
-            self._idle = [one for one in self._idle if one not in old]
-        for one in old:
-            one.close()
+            old = [process for process in self._idle if process.idle_since <= until]
+            self._idle = [process for process in self._idle if process not in old]
+        for process in old:
+            process.close()
 
 
 def _signal_name(code: int) -> str:

@@ -57,15 +57,15 @@ from kiwiresearch.zim.peer import MissingBooks
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
-    """Keep the family file of a job no longer, unless one of the others has yet to take it in."""
-    wish = job.wish
-    if not isinstance(wish, FamilyRequest) or not wish.upload:
+    """Remove the family file uploaded for a job, unless another job has yet to import it."""
+    request = job.wish
+    if not isinstance(request, FamilyRequest) or not request.upload:
         return
     waiting = (one.wish for one in others if one.id != job.id and one.state != "done")
-    same = (wish.case, wish.upload)
+    same = (request.case, request.upload)
     if not any(isinstance(one, FamilyRequest) and (one.case, one.upload) == same for one in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
-            cases.place(wish.case).drop_file(wish.upload)
+            cases.place(request.case).drop_file(request.upload)
 
 
 MAX_QUEUED = 100
@@ -73,33 +73,32 @@ MAX_QUEUED = 100
 
 @dataclass(frozen=True, slots=True)
 class QueueLimits:
-    """How much is done at once."""
+    """How many jobs run and wait at once."""
 
     running: int = MAX_RUNNING
-    """0 works on nothing, and leaves it to others."""
+    """With 0 this process runs none, and leaves them to others."""
     queued: int = MAX_QUEUED
     grace_s: float = GRACE_S
-    """How long a step may still take when a run is to stop."""
+    """How long a step may take when a job is to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobUpdate:
-    """A job, and what it told after a place."""
+    """A job, and its events after a position."""
 
     job: Job
     events: tuple[JobEvent, ...]
 
 
 class JobQueue:
-    """The jobs of a store, and a worker that does some of them as long as this is open.
+    """The jobs of a store, and a worker that runs some of them as long as this is open.
 
-    Books are named to a job as they are on this shelf. Times are passed in:
-    `now` gives them as text, and they stand in the row of the job alone.
+    A job names its books as they are on this shelf. `now` gives times as text; they are only in the job's row.
     """
 
     def __init__(
         self,
-        desk: Workspace,
+        workspace: Workspace,
         books: Sequence[ListedBook] | Callable[[], Sequence[ListedBook]],
         *,
         now: Callable[[], str],
@@ -109,19 +108,19 @@ class JobQueue:
         kinds: Collection[str] = JOB_KINDS,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self._desk = desk
+        self._workspace = workspace
         self._books = JobBooks(books, missing, all_books=all_books)
         self._now = now
         self._limits = limits or QueueLimits()
-        self.folder: Path = runs_folder(desk)
-        """Where the runs are: each in a folder that its job's id names."""
-        self.store = store_of(desk)
-        self.cases: CaseRegistry = open_registry(desk)
-        self.assignment = JobAssignment(desk, self.store, self._books, self.cases)
-        """What this host could do."""
+        self.folder: Path = runs_folder(workspace)
+        """Where the runs are: each in a folder named by its job's id."""
+        self.store = store_of(workspace)
+        self.cases: CaseRegistry = open_registry(workspace)
+        self.assignment = JobAssignment(workspace, self.store, self._books, self.cases)
+        """Which jobs this host can do."""
         kept = StoredRuns(self.store, self.folder) if self.store.is_primary else None
         self.runs = Runs(self.folder, kept)
-        """The runs that are finished, whoever made them."""
+        """The finished runs, from all hosts."""
         self._listeners = Listeners()
         self._starting = threading.RLock()
         self._is_closed = False
@@ -130,33 +129,33 @@ class JobQueue:
 
     def _new_worker(self, say: Callable[[str], None] | None) -> Worker:
         context = WorkerContext(self.assignment.order, self.assignment.eligibility, self._now, self._kinds, say)
-        lock = WorkerLock(self._desk.folders.state)
+        lock = WorkerLock(self._workspace.folders.state)
         limits = self._limits
         return Worker(self.store, context, lock, self._listeners, max_running=limits.running, grace_s=limits.grace_s)
 
     @property
     def is_full(self) -> bool:
-        """Whether so many wait that nobody else can."""
+        """Whether no more jobs can be queued."""
         return self.store.jobs.counts().queued >= self._limits.queued
 
     @property
     def max_pages(self) -> int:
-        """How many pages a run takes that does not say so itself."""
-        return self._desk.settings.max_pages
+        """How many pages a run takes if its request does not say."""
+        return self._workspace.settings.max_pages
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is worked on here."""
+        """Whether no job runs here."""
         return self._worker is None or self._worker.is_idle
 
     def has_work(self) -> bool:
-        """Whether something waits that could be done here."""
+        """Whether a job is queued that could be done here."""
         fits = self.assignment.eligibility()
         waiting = (row for row in self.store.jobs.all(states=("queued",)) if not row.damage)
         return any(row.kind in self._kinds and fits(row) for row in waiting)
 
     def all(self) -> list[Job]:
-        """All jobs, the newest first; one whose row is damaged has failed."""
+        """All jobs, newest first; one with a damaged row has failed."""
         return [self._with_progress(job_from_row(row)) for row in self.store.jobs.all()]
 
     def get(self, job_id: str) -> Job:
@@ -174,11 +173,13 @@ class JobQueue:
         row = self.store.jobs.get(job_id)
         if row is None:
             return False
-        wish = job_from_row(row).wish
-        return isinstance(wish, UnreadableRequest) or self.assignment.books.local_books(row.wish, wish) is not None
+        request = job_from_row(row).wish
+        return (
+            isinstance(request, UnreadableRequest) or self.assignment.books.local_books(row.wish, request) is not None
+        )
 
     def answers(self, job_id: str) -> str:
-        """The lines of a batch of questions that is done."""
+        """The answers of a batch of questions that is done, as JSON lines."""
         job = self.get(job_id)
         if job.wish.kind != "ask" or job.state != "done":
             raise RunNotFound(f"The job {job_id!r} has no answers.", remedy="Wait until a batch of questions is done.")
@@ -189,27 +190,27 @@ class JobQueue:
         except (OSError, ValueError) as problem:
             raise RunDamaged(f"The answers of {job_id!r} cannot be read.", remedy="Ask them again.") from problem
 
-    def start(self, wish: JobRequest, *, user: str = "", priority: int = 0) -> Job:
-        """Put a new job in line; it begins when its turn comes."""
-        wish = checked_request(wish, self._desk.settings)
-        record = self.assignment.record(wish)
+    def start(self, request: JobRequest, *, user: str = "", priority: int = 0) -> Job:
+        """Queue a new job."""
+        request = checked_request(request, self._workspace.settings)
+        record = self.assignment.record(request)
         with self._starting:
             self._refuse_when_full()
-            self._refuse_same_case(wish)
+            self._refuse_same_case(request)
             row = self.store.jobs.add(
-                job_name(wish.name),
-                wish.kind,
+                job_name(request.name),
+                request.kind,
                 record,
                 user=user,
                 priority=priority,
                 asked_at=self._now(),
-                is_taken=lambda job_id: self.assignment.has_folder(wish, job_id),
+                is_taken=lambda job_id: self.assignment.has_folder(request, job_id),
             )
         self._start_waiting()
         return self.get(row.id)
 
     def resume(self, job_id: str) -> Job:
-        """Put a job that ended before it was done in line again: it goes on in the same folder."""
+        """Queue a job again that ended before it was done; it continues in the same folder."""
         with self._starting:
             job = self.get(job_id)
             if isinstance(job.wish, UnreadableRequest):
@@ -227,7 +228,7 @@ class JobQueue:
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job, between two steps if it can be; what has ended stays as it is."""
+        """Cancel a job, between two steps if possible; an ended one stays as it is."""
         self.get(job_id)
         self.store.jobs.cancel(job_id)
         if self._worker is not None:
@@ -236,9 +237,9 @@ class JobQueue:
         return self.get(job_id)
 
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
-        """Forget a job that ended without a page; `with_run` any that has ended, and all of its run for every host.
+        """Remove an ended job without pages; `with_run` any ended job, and its run for every host.
 
-        The folder is given back that stays: tables of a book, or one that holds what no run writes.
+        Returns the folder that stays, if any: tables of a book, or one that holds files of others.
         """
         job = self.get(job_id)
         if isinstance(job.wish, UnreadableRequest):
@@ -255,12 +256,12 @@ class JobQueue:
         self.store.jobs.remove(job_id)
         discard_empty_run(folder)
         self._steps_copy(job_id).unlink(missing_ok=True)
-        left = bulk_folder(self._desk) / job_id if isinstance(job.wish, BulkRequest) else folder
+        left = bulk_folder(self._workspace) / job_id if isinstance(job.wish, BulkRequest) else folder
         return left if exists(left) else None
 
     def _remove_damaged(self, job_id: str, *, with_run: bool) -> Path | None:
-        """Forget a job of which nobody knows what it made: without `with_run` its folder is not touched."""
-        if not is_job_id(job_id):  # it names no folder of ours
+        """Remove a job whose request is unreadable; without `with_run` its folder is not touched."""
+        if not is_job_id(job_id):  # it cannot be the name of a folder of ours
             self.store.jobs.remove(job_id)
             return None
         row = self.store.jobs.get(job_id)
@@ -273,24 +274,26 @@ class JobQueue:
             remove_run_files(self.assignment.answers / job_id)
             self._steps_copy(job_id).unlink(missing_ok=True)
         self.store.jobs.remove(job_id)
-        left = (self.folder / job_id, bulk_folder(self._desk) / job_id)
+        left = (self.folder / job_id, bulk_folder(self._workspace) / job_id)
         return next(filter(exists, left), None)
 
-    def events_after(self, job_id: str, place: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
-        """What a job told after a place, as far as it is remembered."""
-        held = self._worker.leased_job(job_id) if self._worker is not None and is_job_id(job_id) else None
-        before = (held.job.attempt, 0) if held is not None else None
-        told = [] if before is not None and place >= before else self._stored_events(job_id, place)
-        if held is not None:
-            told = [event for event in told if event.position < (held.job.attempt, 0)] + list(held.events_after(place))
-        # Looked up last: of a job that has ended by now, all that it told is there.
+    def events_after(self, job_id: str, position: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
+        """The events of a job after a position, as far as they are kept."""
+        leased = self._worker.leased_job(job_id) if self._worker is not None and is_job_id(job_id) else None
+        before = (leased.job.attempt, 0) if leased is not None else None
+        events = [] if before is not None and position >= before else self._stored_events(job_id, position)
+        if leased is not None:
+            events = [event for event in events if event.position < (leased.job.attempt, 0)] + list(
+                leased.events_after(position)
+            )
+        # Looked up last: if the job has ended by now, the store has all its events.
         job = self.get(job_id)
-        if held is not None and not job.is_open:
-            return JobUpdate(job, tuple(self._stored_events(job_id, place)))
-        return JobUpdate(job, tuple(told))
+        if leased is not None and not job.is_open:
+            return JobUpdate(job, tuple(self._stored_events(job_id, position)))
+        return JobUpdate(job, tuple(events))
 
     def steps_file(self, job: Job) -> Path:
-        """Where the steps of an unfinished run are read; of one that is worked on elsewhere, in a copy."""
+        """The journal of an unfinished run; if another host works on it, a copy."""
         if not self.store.is_primary or self.pid(job.id) is not None:
             return steps_file(self.folder / job.id)
         copy = self._steps_copy(job.id)
@@ -299,19 +302,19 @@ class JobQueue:
         return copy
 
     def _steps_copy(self, job_id: str) -> Path:
-        return store_folder(self.store, self._desk.folders.cache / "steps") / job_id
+        return store_folder(self.store, self._workspace.folders.cache / "steps") / job_id
 
     def listening(self, listener: Callable[[], None]) -> AbstractContextManager[None]:
-        """Have a function called, in any thread, whenever a job has told something or changed."""
+        """Call a function, in any thread, whenever a job has reported an event or changed."""
         return self._listeners.listening(listener)
 
     def pid(self, job_id: str) -> int | None:
-        """The process that works on a job, if one of ours does."""
-        held = self._worker.leased_job(job_id) if self._worker is not None else None
-        return held.pid if held is not None else None
+        """The process that works on a job, if it is one of ours."""
+        leased = self._worker.leased_job(job_id) if self._worker is not None else None
+        return leased.pid if leased is not None else None
 
     def close(self) -> None:
-        """Stop all work of ours; what is not done is in line again, for the next server or another worker."""
+        """Stop all our jobs; the unfinished ones are queued again, for the next server or another worker."""
         self._is_closed = True
         if self._worker is not None:
             self._worker.close()
@@ -319,20 +322,20 @@ class JobQueue:
         self._listeners.notify()
 
     def _start_waiting(self) -> None:
-        """Begin at once what can be; where the store is just away, the worker's next look does."""
+        """Start what can be started at once; if the store is unreachable, the worker does so on its next pass."""
         if self._worker is not None:
             with contextlib.suppress(StoreUnreachable):
                 self._worker.lease_jobs()
 
     def _with_progress(self, job: Job) -> Job:
-        """The job with what it has told us since it last told the store."""
-        held = self._worker.leased_job(job.id) if self._worker is not None else None
-        if held is None or held.job.attempt != job.attempt or not job.is_open:
+        """The job with the progress that is not stored yet."""
+        leased = self._worker.leased_job(job.id) if self._worker is not None else None
+        if leased is None or leased.job.attempt != job.attempt or not job.is_open:
             return job
-        return replace(job, pages=held.job.pages)
+        return replace(job, pages=leased.job.pages)
 
-    def _stored_events(self, job_id: str, place: tuple[int, int]) -> list[JobEvent]:
-        return [JobEvent(*row) for row in self.store.jobs.events(job_id, place)] if is_job_id(job_id) else []
+    def _stored_events(self, job_id: str, position: tuple[int, int]) -> list[JobEvent]:
+        return [JobEvent(*row) for row in self.store.jobs.events(job_id, position)] if is_job_id(job_id) else []
 
     def _refuse_when_full(self) -> None:
         if self._is_closed:
@@ -342,8 +345,8 @@ class JobQueue:
                 f"{self._limits.queued} runs are waiting already.", remedy="Ask again when some have ended."
             )
 
-    def _refuse_same_case(self, wish: JobRequest) -> None:
-        """A case is worked on by one at a time."""
-        if isinstance(wish, FamilyRequest):
+    def _refuse_same_case(self, request: JobRequest) -> None:
+        """Refuse a second job on the same family case."""
+        if isinstance(request, FamilyRequest):
             same = (job.wish for job in self.all() if job.is_open and isinstance(job.wish, FamilyRequest))
-            self.cases.check_free(wish.case, is_ours=any(other.case == wish.case for other in same))
+            self.cases.check_free(request.case, is_ours=any(other.case == request.case for other in same))

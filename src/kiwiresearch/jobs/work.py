@@ -16,8 +16,9 @@ from kiwiresearch.errors import FolderInUse, LeaseLost, NotOffered, StoreUnreach
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, QuestionsRequest, ResearchRequest, research_task
 from kiwiresearch.jobs.process import JobOrder
-from kiwiresearch.runs.folder import MANIFEST, PARTS, STEPS, TIMINGS, WORK_FOLDER, FolderLock, read_manifest
+from kiwiresearch.runs.folder import PARTS, STEPS, FolderLock
 from kiwiresearch.runs.journal import GrowingFile, reporting_write_errors
+from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, read_manifest
 from kiwiresearch.runs.progress import step_event
 from kiwiresearch.runs.research import Research, RunProgress
 from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped
@@ -29,19 +30,17 @@ from kiwiresearch.zim.library import Shelf
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import BulkProgress
-    from kiwiresearch.jobs.process import JobOrder
-    from kiwiresearch.runs.store_copy import StoredWork
 
 EventListener = Callable[..., None]
-"""Hears events by their fields; what it raises ends the work."""
+"""Called with the fields of an event; what it raises ends the work."""
 
 LOCKS = "working"
 TIMEOUT_S = 20.0
-"""How long a job waits for a process of before, which has lost its worker and ends by itself."""
+"""How long a job waits for an earlier process, which has lost its worker and is about to exit."""
 
 
 def do_order(order: JobOrder, tell: EventListener, stop: threading.Event) -> dict[str, Any]:
-    """Do what an order says, and tell each step; what is to be known of the end."""
+    """Carry out an order and report each step; returns the details for the end of the job."""
 
     def telling(**event: Any) -> None:
         tell(**event)
@@ -50,20 +49,20 @@ def do_order(order: JobOrder, tell: EventListener, stop: threading.Event) -> dic
 
     with _exclusively(order):
         telling(event="stage", stage="opening")
-        if not order.wish.model:
+        if not order.request.model:
             order = replace(order, settings=replace(order.settings, model_url=""))
-        match order.wish:
-            case ResearchRequest() as wish:
-                return _research(order, wish, telling, stop)
-            case FamilyRequest() as wish:
-                return _family(order, wish, telling)
-            case QuestionsRequest() as wish:
-                return answer_all(order, wish, telling, _stored_work(order, stop, ("answers",)))
-            case BulkRequest() as wish:
-                return write_tables(order, wish, telling)
+        match order.request:
+            case ResearchRequest() as request:
+                return _research(order, request, telling, stop)
+            case FamilyRequest() as request:
+                return _family(order, request, telling)
+            case QuestionsRequest() as request:
+                return answer_all(order, request, telling, _stored_work(order, stop, ("answers",)))
+            case BulkRequest() as request:
+                return write_tables(order, request, telling)
 
 
-def _research(order: JobOrder, wish: ResearchRequest, tell: EventListener, stop: threading.Event) -> dict[str, Any]:
+def _research(order: JobOrder, request: ResearchRequest, tell: EventListener, stop: threading.Event) -> dict[str, Any]:
     kept = _stored_work(order, stop, (STEPS, *PARTS))
     if kept is not None and kept.restore():
         return {"how": "was finished"}
@@ -76,7 +75,7 @@ def _research(order: JobOrder, wish: ResearchRequest, tell: EventListener, stop:
             tell(event="stage", stage="writing")
 
     with open_finder(order, tell) as finder:
-        work = Research(finder, replace(research_task(wish, order.settings), missing=order.missing))
+        work = Research(finder, replace(research_task(request, order.settings), missing=order.missing))
         tell(event="stage", stage="gathering")
         made = work.run(order.out, step)
     done: dict[str, Any] = {"pages": made.pages, "how": made.how}
@@ -84,16 +83,16 @@ def _research(order: JobOrder, wish: ResearchRequest, tell: EventListener, stop:
         done |= {"kept": made.kept, "story": made.story}
     if kept is not None:
         store_progress(order, done)
-        names = [*read_manifest(order.out)["outputs"], MANIFEST, TIMINGS]
+        names = [*read_manifest(order.out).outputs, MANIFEST, TIMINGS]
         kept.finish([name for name in names if (order.out / name).is_file()])
     return done
 
 
-def _family(order: JobOrder, wish: FamilyRequest, tell: EventListener) -> dict[str, Any]:
-    """Go on with a case; steps that an earlier attempt took are not taken once more."""
+def _family(order: JobOrder, request: FamilyRequest, tell: EventListener) -> dict[str, Any]:
+    """Continue a case; steps that an earlier attempt took are not taken again."""
     from kiwiresearch.jobs.family_work import work_on_case
 
-    if wish.steps and order.done >= wish.steps:
+    if request.steps and order.done >= request.steps:
         return {"pages": order.done}
 
     def step(**event: Any) -> None:
@@ -102,16 +101,16 @@ def _family(order: JobOrder, wish: FamilyRequest, tell: EventListener) -> dict[s
             store_progress(order, {"pages": event["order"]})
         tell(**event)
 
-    made = work_on_case(order, replace(wish, steps=wish.steps and wish.steps - order.done), step)
+    made = work_on_case(order, replace(request, steps=request.steps and request.steps - order.done), step)
     return {"pages": order.done + made.pages, "kept": order.done, "how": made.how, "story": made.story}
 
 
 @contextlib.contextmanager
 def open_finder(order: JobOrder, tell: EventListener) -> Iterator[Finder]:
-    """The books of an order; what is to be known of them is told without the places of this machine."""
-    desk = order.open_workspace()
-    desk.opener.say = lambda text: tell(event="note", text=order.without_paths(text))
-    with Shelf(order.books, desk.opener) as shelf, Finder(desk, shelf, all_books=order.all_books) as finder:
+    """A finder over the books of an order; messages about them are reported without local paths."""
+    workspace = order.open_workspace()
+    workspace.opener.say = lambda text: tell(event="note", text=order.without_paths(text))
+    with Shelf(order.books, workspace.opener) as shelf, Finder(workspace, shelf, all_books=order.all_books) as finder:
         yield finder
 
 
@@ -126,7 +125,7 @@ def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -
 
 
 def store_progress(order: JobOrder, told: dict[str, Any]) -> None:
-    """Write down what must be known if this process is killed in its next moment."""
+    """Store progress that must not be lost if this process is killed in the next moment."""
     from kiwiresearch.workspace.workspace import store_of
 
     if not order.job:
@@ -135,13 +134,13 @@ def store_progress(order: JobOrder, told: dict[str, Any]) -> None:
         store_of(order.open_workspace()).jobs.report_progress(order.holder, order.job, told)
     except LeaseLost as problem:
         raise JobLost from problem
-    except StoreUnreachable:  # it is told again with the next step, and at the end
+    except StoreUnreachable:  # it is stored again with the next step, and at the end
         pass
 
 
 @contextlib.contextmanager
 def _exclusively(order: JobOrder) -> Iterator[None]:
-    """Nobody else on this machine works on the same job, not even a process that has lost its worker."""
+    """Keep other processes of this machine off the same job, even one that has lost its worker."""
     lock = FolderLock(order.folders.state / LOCKS / f"{order.job}.lock")
     while True:
         if not lock.wait(TIMEOUT_S):
@@ -150,26 +149,24 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
             )
         if lock.is_current():
             break
-        lock.release()  # its last holder has removed it meanwhile
+        lock.release()  # its last holder has just removed it
     try:
         yield
     finally:
-        _removed(lock.path)
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file
+            lock.path.unlink(missing_ok=True)
         lock.release()
 
 
-def _removed(file: Path) -> None:
-    with contextlib.suppress(OSError):  # elsewhere a file that is open cannot be removed
-        file.unlink(missing_ok=True)
-
-
-def answer_all(order: JobOrder, wish: QuestionsRequest, tell: EventListener, kept: StoredWork | None) -> dict[str, Any]:
-    """Answer what is not answered yet, into a file with one line for each question, as `ask --batch` writes them."""
+def answer_all(
+    order: JobOrder, request: QuestionsRequest, tell: EventListener, kept: StoredWork | None
+) -> dict[str, Any]:
+    """Answer the remaining questions into a file with one JSON line each, as `ask --batch` writes them."""
     is_in_store = kept is not None and kept.restore()
     if (order.out / ANSWERS).is_file():
         if kept is not None:
-            _hand_in(order, kept, is_in_store=is_in_store)  # killed just before or after it was
-        return {"pages": _count(wish)}
+            _hand_in(order, kept, is_in_store=is_in_store)  # it was killed just before or after that
+        return {"pages": sum(1 for row in request.rows if row.strip())}
     hidden = order.out / WORK_FOLDER
     with reporting_write_errors(order.out):
         hidden.mkdir(parents=True, exist_ok=True)
@@ -178,10 +175,10 @@ def answer_all(order: JobOrder, wish: QuestionsRequest, tell: EventListener, kep
         before = _whole_lines(part)
         with open_finder(order, tell) as finder:
             asker = Asker(finder, order.settings.ask)
-            mode = next(mode for mode in MODES if mode == wish.mode)
-            ask = AskOptions(mode, wish.passages, with_model=wish.model)
+            mode = next(mode for mode in MODES if mode == request.mode)
+            ask = AskOptions(mode, request.passages, with_model=request.model)
             tell(event="stage", stage="answering")
-            rows = [(number, row) for number, row in enumerate(wish.rows, start=1) if row.strip()]
+            rows = [(number, row) for number, row in enumerate(request.rows, start=1) if row.strip()]
             for count, (number, row) in enumerate(rows[before:], start=before + 1):
                 told = answer_row(row, number, asker, finder.citation_url, ask).record
                 part.append((canonical_json(told) + "\n").encode("utf-8", "replace"))
@@ -201,7 +198,7 @@ def answer_all(order: JobOrder, wish: QuestionsRequest, tell: EventListener, kep
 
 
 def _hand_in(order: JobOrder, kept: StoredWork, *, is_in_store: bool) -> None:
-    """Have the answers in the store alone: there they are read."""
+    """Move the answers into the store, where they are read."""
     if not is_in_store:
         kept.finish([ANSWERS])
     shutil.rmtree(order.out, ignore_errors=True)
@@ -215,23 +212,19 @@ def _story(answers: Path, rows: int) -> str:
     return f"{rows:,} questions were answered." if rows != 1 else "1 question was answered."
 
 
-def _count(wish: QuestionsRequest) -> int:
-    return sum(1 for row in wish.rows if row.strip())
-
-
 def _whole_lines(part: GrowingFile) -> int:
-    """How many answers there are from before; half a line, of which a kill made an end, is cut off."""
+    """How many answers an earlier attempt wrote; half a line at the end is cut off."""
     text = Path(part.path).read_bytes()
     part.truncate(text.rfind(b"\n") + 1)
     return text.count(b"\n")
 
 
 PROCESSES = 1
-"""A job has the share of a machine that one job has; a worker does several at once."""
+"""One job has one process; a worker runs several jobs at once."""
 
 
-def write_tables(order: JobOrder, wish: BulkRequest, tell: EventListener) -> dict[str, Any]:
-    """Fill the folder of the job, or what is left to fill of it."""
+def write_tables(order: JobOrder, request: BulkRequest, tell: EventListener) -> dict[str, Any]:
+    """Write the tables of a book, or what is left of them, into the folder of the job."""
     from kiwiresearch.bulk.run import write_book
 
     book = order.books[0]
@@ -246,10 +239,10 @@ def write_tables(order: JobOrder, wish: BulkRequest, tell: EventListener) -> dic
     def step(progress: BulkProgress) -> None:
         nonlocal kept
         kept = progress.resumed
-        store_progress(order, {"pages": progress.done})  # who has lost the job writes no more of it
+        store_progress(order, {"pages": progress.done})  # a worker that has lost the job writes nothing more
         tell(event="batch", order=progress.done, of=progress.total, errors=progress.errors)
 
     tell(event="stage", stage="writing")
-    written = write_book(book.source.path, wish.what, order.out, version=__version__, workers=PROCESSES, tell=step)
+    written = write_book(book.source.path, request.what, order.out, version=__version__, workers=PROCESSES, tell=step)
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in sorted(written.manifest.tables.items()))
     return {"kept": kept, "story": f"{book.title or book.name}: {rows}."}

@@ -34,7 +34,7 @@ from kiwiresearch.mcp.callers import Caller
 from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.page.doc import PageDoc, Section
 from kiwiresearch.page.read import open_page
-from kiwiresearch.runs.folder import REPORT
+from kiwiresearch.runs.manifest import REPORT
 from kiwiresearch.search.find import Findings, SearchOptions
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.workspace.finder import Finder

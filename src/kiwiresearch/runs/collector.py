@@ -24,16 +24,16 @@ from kiwiresearch.zim.policy import hidden_at
 
 
 class ClaimCollector:
-    """What was gathered so far; every page adds to it, and tells the journal what it must know to go on."""
+    """Everything gathered so far; each page adds to it and returns the row from which the journal can restore it."""
 
     def __init__(self, folder: RunWriter, reader: ClaimReader | None = None, model_pages: int = 0) -> None:
-        """What a run had gathered before, and who reads its further pages: a model the first so many of all."""
+        """Restore what the journal has; a `reader`, if any, reads the first `model_pages` pages of the run as well."""
         self._folder = folder
         self._reader = reader
         self._model_pages = model_pages
         self.claims: list[Claim] = []
         self.missing: Counter[str] = Counter()
-        self._told: list[Mapping[str, Any]] = []
+        self._model_rows: list[Mapping[str, Any]] = []
         self._pages = 0
         try:
             self.claims += [
@@ -46,7 +46,7 @@ class ClaimCollector:
             raise unreadable_journal(folder) from problem
 
     def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> dict[str, Any]:
-        """Read a page for claims, and for the sentences that are wanted besides; what the journal must know of it."""
+        """Read the claims of a page and the sentences that are `wanted`; returns what the journal must know of it."""
         claims = claims_of(page, book.book.name, wanted)
         book.prefetch_targets(link.target for link in page.links if link.in_text)
         gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
@@ -67,7 +67,7 @@ class ClaimCollector:
         return row | append_lines("claims", self._folder.claims, lines)
 
     def contexts(self, brief: Brief) -> dict[ClaimId, QuoteContext]:
-        """What stands around the quotes of a brief, from the pages as they were filed, each read once."""
+        """The text around the quotes of a brief, from the pages in the corpus, each of which is read once."""
         of_page: defaultdict[EntryRef, list[Claim]] = defaultdict(list)
         for claim in brief.claims.values():
             of_page[claim.ref].append(claim)
@@ -88,25 +88,25 @@ class ClaimCollector:
         self._pages += 1
         self.missing.update(row["missing"])
         if "by_model" in row:
-            self._told.append(row["by_model"])
+            self._model_rows.append(row["by_model"])
 
     @property
     def notes(self) -> Sequence[str]:
-        """Why a model was given up, if one was."""
-        return [note for note in dict.fromkeys(told["note"] for told in self._told) if note]
+        """Why the model was given up, if it was."""
+        return [note for note in dict.fromkeys(row["note"] for row in self._model_rows) if note]
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many claims of a model were taken, and how many were not, by the reason."""
-        counts = Counter({"taken": sum(told["taken"] for told in self._told)})
-        counts.update(reason for told in self._told for reason, _ in told["dropped"])
-        return dict(counts) if self._told else {}
+        """How many claims of the model were taken, and how many were dropped, by reason."""
+        counts = Counter({"taken": sum(row["taken"] for row in self._model_rows)})
+        counts.update(reason for row in self._model_rows for reason, _ in row["dropped"])
+        return dict(counts) if self._model_rows else {}
 
     def log(self) -> Iterator[str]:
-        """What a model proposed, page by page, and what of it was dropped and why."""
-        for told in self._told:
-            yield f"Claims by the model from {told['title']}: {told['taken']} taken, {len(told['dropped'])} dropped."
-            yield from (f"  Dropped ({reason}): {words}" for reason, words in told["dropped"])
+        """What the model proposed page by page, and what was dropped and why."""
+        for row in self._model_rows:
+            yield f"Claims by the model from {row['title']}: {row['taken']} taken, {len(row['dropped'])} dropped."
+            yield from (f"  Dropped ({reason}): {words}" for reason, words in row["dropped"])
 
 
 def unreadable_journal(folder: RunWriter) -> RunDamaged:

@@ -1,10 +1,8 @@
-"""What is in a run's folder: the sealed manifest of a finished run; lock, journal and parts of one in progress."""
+"""The folder of a run in progress: its lock, its journal and the parts that grow."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import os
 import shutil
 import stat
@@ -12,117 +10,33 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.errors import FolderInUse, FolderTaken, RunDamaged, RunError, RunNotFound
-from kiwiresearch.ids import canonical_json
+from kiwiresearch.errors import FolderInUse, FolderTaken, RunError
 from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, short_hash
+from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.system import FileLock
-
-SEAL = "seal"
-
-
-def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with its seal; one that it had before is replaced."""
-    return dict(record) | {SEAL: seal_of(record)}
-
-
-def seal_of(record: Mapping[str, Any]) -> str:
-    """The hash over all of a record but its seal."""
-    told = canonical_json({name: value for name, value in record.items() if name != SEAL})
-    return "sha256:" + sha256(told.encode("utf-8", "replace")).hexdigest()
-
-
-MANIFEST = "manifest.json"
-BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
-PICTURES = "pictures.json"
-REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
-WORK_FOLDER = ".journal"
-"""The folder inside a run's folder that holds the work as long as the run goes on."""
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """The manifest of the finished run in a folder."""
-    file = path / MANIFEST
-    try:
-        if not file.is_file():
-            raise _no_run(path)
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise RunDamaged(
-            f"The file {str(file)!r} cannot be read: {problem.strerror}.",
-            remedy="Check that you may read it.",
-        ) from problem
-    except (ValueError, RecursionError):
-        found = None
-    if not _is_of_a_run(found):
-        raise RunDamaged(
-            f"The file {str(file)!r} is not as a run writes it.",
-            remedy="Do the run again in another folder.",
-        )
-    return dict(found)
-
-
-def damaged_outputs(path: Path, manifest: Mapping[str, Any]) -> list[str]:
-    """The names of the outputs that are missing, or not as the run wrote them."""
-    outputs: Mapping[str, Mapping[str, Any]] = manifest["outputs"]
-    return sorted(name for name, output in outputs.items() if file_digest(path / name) != output["sha256"])
-
-
-def file_digest(file: Path) -> str | None:
-    """The hash of a file's bytes; None if there is no file that can be read."""
-    try:
-        if not file.is_file():  # a pipe would never end
-            return None
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError:
-        return None
-
-
-def _no_run(path: Path) -> RunNotFound:
-    if (path / WORK_FOLDER).is_dir():
-        return RunNotFound(
-            f"The run in {str(path)!r} is not finished.",
-            remedy="Start it once more: it goes on where it stopped.",
-        )
-    what = f"run in {str(path)!r}" if path.is_dir() else f"folder {str(path)!r}"
-    return RunNotFound(f"There is no {what}.", remedy="Name a folder that a run of kiwiresearch has written.")
-
-
-def _is_of_a_run(found: Any) -> bool:
-    if not isinstance(found, dict) or not isinstance(found.get("fingerprint"), str):
-        return False
-    outputs = found.get("outputs")
-    return isinstance(outputs, dict) and all(_is_output(name, output) for name, output in outputs.items())
-
-
-def _is_output(name: str, output: Any) -> bool:
-    is_plain = name not in ("", ".", "..") and Path(name).name == name
-    return is_plain and isinstance(output, dict) and isinstance(output.get("sha256"), str)
-
 
 STEPS, LOCK, STAGING = "steps", "lock", "outputs"
 PARTS = ("corpus", "claims")
-"""What grows with every page; a step says of each how long it is after it."""
+"""The parts that grow with every page; each step in the journal says how long they are after it."""
 
 SYSTEM_FILES = {".DS_Store", "Thumbs.db", "desktop.ini"}
-"""Files that appear by themselves in a folder that a person has looked at."""
+"""Files that file managers leave in a folder when somebody opens it."""
 
 TRIES = 100
 
 
 class FolderLock(FileLock):
-    """A lock whose file is removed at the end of a run, so that having it may come too late."""
+    """A lock whose file is removed at the end of a run: a waiting process may lock one that is gone already."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.path = path
 
     def is_current(self) -> bool:
-        """Whether the file that is locked is the one that others would lock."""
+        """Whether the locked file is the one that others would lock."""
         if self._handle is None:
             return False
         try:
@@ -133,7 +47,7 @@ class FolderLock(FileLock):
 
 @dataclass(frozen=True, slots=True)
 class OpenWork:
-    """What a run that goes on has open."""
+    """The open lock, journal and parts of a run in progress."""
 
     lock: FolderLock
     journal: Journal
@@ -148,7 +62,7 @@ class OpenWork:
 
 
 def take_lock(folder: Path) -> FolderLock:
-    """Only one process at a time works in a folder, and one only once."""
+    """Lock a folder: only one process at a time works in it."""
     hidden = folder / WORK_FOLDER
     for _ in range(TRIES):
         lock = FolderLock(hidden / LOCK)
@@ -158,7 +72,7 @@ def take_lock(folder: Path) -> FolderLock:
             if not lock.acquire():
                 break
         except (FileNotFoundError, FileExistsError):
-            continue  # a run that ended has removed the folder between two of these steps
+            continue  # a run that ended has just removed the folder
         if lock.is_current():
             return lock
         lock.release()
@@ -169,7 +83,7 @@ def take_lock(folder: Path) -> FolderLock:
 
 
 def open_work(folder: Path, header: Mapping[str, str], lock: FolderLock) -> OpenWork:
-    """Open the journal and the parts, and keep of them what fits together."""
+    """Open the journal and the parts, cut back to the last step that is complete in all of them."""
     hidden = folder / WORK_FOLDER
     shutil.rmtree(hidden / STAGING, ignore_errors=True)
     with ExitStack() as undo:
@@ -186,7 +100,7 @@ def open_work(folder: Path, header: Mapping[str, str], lock: FolderLock) -> Open
 
 
 def remove_work(folder: Path, lock: FolderLock) -> None:
-    """Remove all that a run needed only while it went on; what cannot be removed does no harm."""
+    """Remove the working files of a run; what cannot be removed does no harm."""
     hidden = folder / WORK_FOLDER
     shutil.rmtree(hidden / STAGING, ignore_errors=True)
     with contextlib.suppress(OSError):
@@ -194,22 +108,22 @@ def remove_work(folder: Path, lock: FolderLock) -> None:
         for name in PARTS:
             (hidden / name).unlink(missing_ok=True)
         if sys.platform == "win32":
-            lock.release()  # a file that is open cannot be removed there
-        # Elsewhere it is removed while it is held: who gets it afterwards sees that it is no longer in its place.
+            lock.release()  # Windows cannot remove an open file
+        # Elsewhere it is removed while it is held: a process that locks it afterwards sees that it is not current.
         lock.path.unlink(missing_ok=True)
         hidden.rmdir()
     lock.release()
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a run that was killed in its very last moment has left."""
+    """Remove the working files of a run that was killed just before it could do so."""
     if (folder / WORK_FOLDER).is_dir():
         with contextlib.suppress(OSError, RunError):
             remove_work(folder, take_lock(folder))
 
 
 def discard_empty_run(folder: Path) -> None:
-    """Remove the folder of a run that gathered nothing; one that holds anything else stays as it is."""
+    """Remove the folder of a run that gathered nothing; a folder that holds anything else stays."""
     hidden = folder / WORK_FOLDER
     with contextlib.suppress(OSError, RunError):
         if folder.is_symlink() or not names_in_folder(folder) <= {WORK_FOLDER}:
@@ -225,7 +139,7 @@ def discard_empty_run(folder: Path) -> None:
 
 
 def refuse_other_run(folder: Path, found: Mapping[str, Any], header: Mapping[str, str], which: str) -> None:
-    """Two different runs do not share a folder."""
+    """Refuse a folder that holds another run."""
     if found.get("fingerprint") == header["fingerprint"]:
         return
     topic = str(found.get("topic", ""))
@@ -237,7 +151,7 @@ def refuse_other_run(folder: Path, found: Mapping[str, Any], header: Mapping[str
 
 
 def holds_unfinished(folder: Path, header: Mapping[str, str]) -> bool:
-    """Whether the folder holds this run, unfinished; an error if it holds another one."""
+    """Whether the folder holds this run, unfinished; FolderTaken if it holds another one."""
     steps = folder / WORK_FOLDER / STEPS
     found = header_of(steps)
     if found is None:
@@ -267,7 +181,7 @@ def _is_ours(hidden: Path) -> bool:
 
 
 def append_lines(name: str, part: GrowingFile, lines: bytes) -> dict[str, Any]:
-    """Add lines to a part; what the journal's row must say of it."""
+    """Append lines to a part; returns what the journal's row must say of it."""
     if lines:
         part.append(lines)
     return {f"{name}_size": part.size, f"{name}_sha": short_hash(lines)}
@@ -278,7 +192,7 @@ def _size(file: Path) -> int:
 
 
 def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
-    """After a power cut one of them may be ahead of the others, or hold zeros at its end."""
+    """Cut all files back to the last step that is whole: after a power cut, one may be ahead or end in zeros."""
     steps = 0
     sizes = dict.fromkeys(parts, 0)
     with ExitStack() as streams:

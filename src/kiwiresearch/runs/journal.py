@@ -24,11 +24,21 @@ CHUNK = 2**20
 
 @contextmanager
 def reporting_write_errors(folder: Path) -> Iterator[None]:
-    """Whatever the system refuses inside becomes an error that names the folder and says what to do."""
+    """Turn what the system refuses into an error that names the folder and says what to do."""
     try:
         yield
     except OSError as problem:
         raise cannot_write(folder, problem) from problem
+
+
+@contextmanager
+def reporting_file_errors(file: Path, remedy: str) -> Iterator[None]:
+    """Turn what the system refuses into an error that names the file."""
+    try:
+        yield
+    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
+        reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
+        raise CannotWrite(f"The file {str(file)!r} cannot be written: {reason}.", remedy=remedy) from problem
 
 
 def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
@@ -36,12 +46,12 @@ def cannot_write(folder: Path, problem: OSError) -> CannotWrite:
 
 
 def short_hash(added: bytes) -> str:
-    """What a step says of the bytes it added, so that they can be told from others of the same length."""
+    """A hash by which a step recognizes the bytes it added."""
     return hashlib.sha256(added).hexdigest()[:16]
 
 
 class GrowingFile:
-    """A file that grows by whole lines; one that does not fit any more leaves the file as it was."""
+    """A file that grows by whole lines; a line that cannot be written in full leaves the file as it was."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,7 +61,7 @@ class GrowingFile:
             self.size = os.fstat(self._file.fileno()).st_size
 
     def append(self, line: bytes) -> None:
-        """Add a line, or several, with the newline at the end; they are the system's when this returns."""
+        """Append one or more lines; when this returns, they survive the death of this process."""
         if not line.endswith(b"\n"):
             raise ValueError(f"no whole line: {line[-60:]!r}")
         with reporting_write_errors(self.path.parent):
@@ -64,7 +74,7 @@ class GrowingFile:
         self.size += len(line)
 
     def truncate(self, size: int) -> None:
-        """Keep the first bytes only."""
+        """Keep only the first `size` bytes."""
         if not 0 <= size <= self.size:
             raise ValueError(f"{size} is not between 0 and {self.size}")
         with reporting_write_errors(self.path.parent):
@@ -72,7 +82,7 @@ class GrowingFile:
         self.size = size
 
     def chunks(self) -> Iterator[bytes]:
-        """All that was added, piece by piece."""
+        """Everything that was appended, in chunks."""
         with self.path.open("rb") as stream:
             left = self.size
             while left:
@@ -86,7 +96,7 @@ class GrowingFile:
                 yield chunk
 
     def sync(self) -> None:
-        """Come back when the disk has it."""
+        """Return when the data is on the disk."""
         with reporting_write_errors(self.path.parent):
             os.fsync(self._file.fileno())
 
@@ -95,7 +105,7 @@ class GrowingFile:
             self._file.close()
 
     def _write(self, line: bytes) -> None:
-        # Not at the end of the file: there may be bytes of a line that did not fit and could not be cut off.
+        # Not at the end of the file: bytes of a line that did not fit may be there if they could not be cut off.
         self._file.seek(self.size)
         rest = memoryview(line)
         while rest:
@@ -104,12 +114,12 @@ class GrowingFile:
 
 DIGITS = 16
 CHECKSUM_SEED = b"kiwiresearch journal 1"
-"""What the checksum of the first line covers in place of the one before it."""
+"""Stands for the previous checksum on the first line."""
 
 
 @dataclass(frozen=True, slots=True)
 class JournalPosition:
-    """Where a line ends in the file, and the checksum that the next one goes on from."""
+    """Where a line ends, and the checksum that the next line continues from."""
 
     end: int
     checksum: bytes
@@ -119,13 +129,11 @@ JOURNAL_START = JournalPosition(0, CHECKSUM_SEED)
 
 
 class Journal:
-    """The steps of a run, one line each, so that a run that was killed goes on where it stopped.
+    """The steps of a run, one line each, from which a killed run resumes.
 
-    The first line of the file is a header that says whose steps these are. It
-    is no step: `rows` is without it, and `cut` does not count it. A checksum
-    covers its line and the checksum before it, so that lines which were torn,
-    garbled, swapped or dropped, or which come from another file, are noticed.
-    Opening cuts off the first of those and all that follows it.
+    The first line is a header that says whose steps these are; it is not one of the `rows`, and `truncate` does not
+    count it. A checksum covers its line and the checksum before it, so that torn, garbled, swapped, dropped or
+    foreign lines are noticed. Opening cuts the file at the first of those.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -134,7 +142,8 @@ class Journal:
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self._part = GrowingFile(path)
         try:
-            found = self._read(path)
+            with reporting_write_errors(path.parent), path.open("rb") as stream:
+                found = list(_good_lines(stream))
             self._places = [place for _, place in found]
             self._part.truncate(self._places[-1].end if found else 0)
             self.is_new = not found
@@ -147,14 +156,14 @@ class Journal:
         self.rows = tuple(row for row, _ in found[1:])
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Write a step; it outlives this process at once, and a power cut after `sync`."""
+        """Append a step; it survives a kill at once, and a power cut after `sync`."""
         content = canonical_json(dict(row)).encode("utf-8", "surrogatepass")
         checksum = _checksum(self._places[-1].checksum if self._places else CHECKSUM_SEED, content)
         self._part.append(_line(checksum, content))
         self._places.append(JournalPosition(self._part.size, checksum))
 
     def truncate(self, keep: int) -> None:
-        """Keep the first steps only."""
+        """Keep only the first steps."""
         if not 0 <= keep <= len(self):
             raise ValueError(f"{keep} is not between 0 and {len(self)}")
         self._part.truncate(self._places[keep].end)
@@ -162,7 +171,7 @@ class Journal:
         self.rows = self.rows[:keep]
 
     def __len__(self) -> int:
-        """How many steps there are, with those written since the journal was opened."""
+        """The number of steps, including those appended since it was opened."""
         return len(self._places) - 1
 
     def sync(self) -> None:
@@ -171,13 +180,9 @@ class Journal:
     def close(self) -> None:
         self._part.close()
 
-    def _read(self, path: Path) -> list[tuple[dict[str, Any], JournalPosition]]:
-        with reporting_write_errors(path.parent), path.open("rb") as stream:
-            return list(_good_lines(stream))
-
 
 def header_of(path: Path) -> dict[str, Any] | None:
-    """Whose steps a journal holds; None if there is no journal, or its first line is not right."""
+    """The header of a journal; None if there is no journal, or its first line is damaged."""
     try:
         with path.open("rb") as stream:
             return next((row for row, _ in _good_lines(stream)), None)
@@ -186,7 +191,7 @@ def header_of(path: Path) -> dict[str, Any] | None:
 
 
 def rows_after(path: Path, place: JournalPosition) -> list[tuple[dict[str, Any], JournalPosition]]:
-    """The lines of a journal behind a place, its header too, read beside the run that may be writing it."""
+    """The lines after a position, with the header, read while the run may be writing."""
     try:
         with path.open("rb") as stream:
             stream.seek(place.end)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOTES = "notes.jsonl"
 LOCK = ".notes.lock"
 MAX_BYTES = 2**25
-"""No file of notes grows larger, and none is read that is."""
+"""A larger file is neither written nor read."""
 TIMEOUT_S = 5.0
 CHECK_HINT = "Check that the server may write there, and that the disk has room."
 
@@ -26,7 +26,7 @@ Append = Callable[[dict[str, Any]], None]
 
 
 def note_file_lines(run: Path) -> list[bytes]:
-    """The lines of the notes beside a run, without those that are empty at its end."""
+    """The lines of a run's notes."""
     file = run / NOTES
     try:
         if not _is_plain(file):
@@ -41,37 +41,37 @@ def note_file_lines(run: Path) -> list[bytes]:
 
 
 @contextlib.contextmanager
-def appending_notes(run: Path, kept: NoteLines | None = None) -> Iterator[Append]:
-    """Adds lines to the notes beside a run; nobody else does so meanwhile, in this process or another.
+def appending_notes(run: Path, note_lines: NoteLines | None = None) -> Iterator[Append]:
+    """Append to the notes of a run; nothing else does so meanwhile, in this process or another.
 
-    Where the notes are kept in a store, nobody does so on another host either, and the file is a copy.
+    If the notes are in a store, that holds for other hosts too, and the file is only a copy.
     """
     file = run / NOTES
     with _locked(run):
         _refuse_foreign(file)
-        if kept is None:
+        if note_lines is None:
             yield lambda row: _append(file, row)
             return
-        with kept.appending(run.name) as add:
-            _copy(file, kept)
+        with note_lines.appending(run.name) as add:
+            _copy(file, note_lines)
             yield lambda row: add(_line(row).rstrip(b"\n"))
-        _copy(file, kept)
+        _copy(file, note_lines)
 
 
-def download_notes(run: Path, kept: NoteLines) -> None:
-    """Make the notes beside a run as the store has them."""
-    if kept.lines(run.name) != note_file_lines(run):
+def download_notes(run: Path, note_lines: NoteLines) -> None:
+    """Copy the notes on a run from the store."""
+    if note_lines.lines(run.name) != note_file_lines(run):
         with _locked(run):
             _refuse_foreign(run / NOTES)
-            _copy(run / NOTES, kept)
+            _copy(run / NOTES, note_lines)
 
 
-def _copy(file: Path, kept: NoteLines) -> None:
-    whole = b"".join(line + b"\n" for line in kept.lines(file.parent.name))
+def _copy(file: Path, note_lines: NoteLines) -> None:
+    content = b"".join(line + b"\n" for line in note_lines.lines(file.parent.name))
     try:
-        there = file.read_bytes() if file.exists() else b""
-        if there != whole:
-            write_atomically(file, whole)
+        current = file.read_bytes() if file.exists() else b""
+        if current != content:
+            write_atomically(file, content)
     except OSError as problem:
         raise _cannot(str(problem.strerror or problem)) from problem
 
@@ -92,14 +92,14 @@ def _append(file: Path, row: dict[str, Any]) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())
             except OSError:
-                stream.truncate(size)  # half a line would be told as damage for ever
+                stream.truncate(size)  # half a line would be reported as damage for ever
                 raise
     except OSError as problem:
         raise _cannot(str(problem.strerror or problem)) from problem
 
 
 def _end_of_a_torn_line(stream: BinaryIO, size: int) -> bytes:
-    """Where a power cut has left half a line, the next begins on one of its own."""
+    """A newline if a power cut left half a line, so that the next one starts on its own."""
     if not size:
         return b""
     stream.seek(size - 1)
@@ -131,5 +131,5 @@ def _refuse_foreign(file: Path) -> None:
 
 
 def _is_plain(file: Path) -> bool:
-    """Whether it is a file of its own: a link could lead out of the run."""
+    """Whether it is a regular file: a link could lead out of the run."""
     return file.is_file() and not file.is_symlink()

@@ -1,4 +1,4 @@
-"""Notes of readers on a run, its claims and its pages, kept beside the run.
+"""Notes of readers on a run, its claims and its pages, kept in its folder.
 
 `notes.jsonl` only grows. A line is a note as it was made or changed, or says that a note was removed
 or restored; the last line of a note holds.
@@ -30,7 +30,7 @@ MAX_REASON = 2_000
 MAX_TARGET = 4_000
 MAX_WORDS = 1_000
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no text has, and that the formats which notes are exported to forbid."""
+"""Characters that are not text, and that some export formats forbid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class NoteTarget:
 
     kind: TargetKind
     id: str = ""
-    """The id of a claim, the 'zim://' name of a page; empty for the run itself."""
+    """The id of a claim or the 'zim://' name of a page; empty for the run itself."""
 
     def __post_init__(self) -> None:
         is_whole = len(self.id) <= MAX_TARGET and not FORBIDDEN.search(self.id)
@@ -65,7 +65,7 @@ NOTE_PROBLEMS: Mapping[NoteProblem, str] = {
 
 @dataclass(frozen=True, slots=True)
 class NoteOpinion:
-    """What a reader says: whoever doubts says why, and whoever corrects says how it should read, and why."""
+    """What a reader thinks; a doubt needs a reason, and a correction needs a reason and the corrected text."""
 
     verdict: Verdict
     reason: str = ""
@@ -81,7 +81,7 @@ class NoteOpinion:
 
 
 def opinion_problem(verdict: str, reason: str, correction: str) -> NoteProblem:
-    """Why this is no opinion; empty if it is one."""
+    """Why this is not a valid opinion; empty if it is."""
     if verdict not in VERDICTS:
         return "verdict"
     if verdict == "correct" and not plain_text(correction):
@@ -95,26 +95,26 @@ def opinion_problem(verdict: str, reason: str, correction: str) -> NoteProblem:
 
 
 UNKNOWN_EDITOR = "?"
-"""Who changed a note of somebody else while the desk told nobody apart; no user has this name."""
+"""The editor of somebody else's note on a desk without users; no user can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as it reads now."""
+    """A note in its current version."""
 
     id: str
-    """A hash of what it said at first: the same note, sent twice in the same second, is one."""
+    """A hash of its first version: the same note sent twice within a second is one note."""
     target: NoteTarget
     opinion: NoteOpinion
     made: str
     changed: str = ""
-    """When it was changed last; empty if it never was."""
+    """When it was last changed; empty if it never was."""
     about: str = ""
-    """The words of the claim, or the title of the page, so that the note can be understood alone."""
+    """The text of the claim or the title of the page, so that the note can be understood alone."""
     author: str = ""
-    """Who wrote it, as they were called then; empty where nobody is told apart."""
+    """The name of its author at that time; empty on a desk without users."""
     editor: str = ""
-    """Who changed it last, if that was somebody else; `NOBODY` where nobody was told apart then."""
+    """Who last changed it, if not its author; `UNKNOWN_EDITOR` on a desk without users."""
 
     @property
     def verdict(self) -> Verdict:
@@ -130,11 +130,11 @@ class Note:
 
     @property
     def version(self) -> str:
-        """Another one whenever the note says something else."""
+        """Changes whenever the note does."""
         return sha256(canonical_json(self.record()).encode("utf-8", "replace")).hexdigest()[:16]
 
     def record(self) -> dict[str, Any]:
-        """The note as plain data: a line of the file, and what programs get; nobody's name is left out."""
+        """The note as JSON, in the file and in the API; names are left out if they are empty."""
         names = {"author": self.author, "editor": self.editor}
         return {name: value for name, value in names.items() if value} | {
             "about": self.about,
@@ -149,7 +149,7 @@ class Note:
 
 
 def note_from_record(row: Mapping[str, Any]) -> Note:
-    """The note that a record was made of; KeyError, TypeError or BadUsage if it was none."""
+    """The note of a record; KeyError, TypeError or BadUsage if it is not one."""
     texts = [row[name] for name in ("id", "made", "changed", "about", "reason", "correction")]
     texts += [row["target"]["id"], row.get("author", ""), row.get("editor", "")]
     if not all(isinstance(text, str) for text in texts) or not 0 < len(texts[0]) <= MAX_WORDS:
@@ -161,19 +161,19 @@ def note_from_record(row: Mapping[str, Any]) -> Note:
 
 
 def plain_text(text: str) -> str:
-    """A text as it is kept: one kind of line end, and nothing that is no character of a text."""
+    """A text as it is stored: one kind of line end, and no forbidden characters."""
     return FORBIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All notes beside a run, in the order in which they were made."""
+    """All notes on a run, oldest first."""
 
     notes: tuple[Note, ...] = ()
     gone: tuple[Note, ...] = ()
-    """Those that were taken away, and can be brought back."""
+    """Removed notes, which can be restored."""
     damaged: tuple[int, ...] = ()
-    """The numbers of lines that are no notes, from 1: somebody edited the file, or a disk was full."""
+    """1-based numbers of lines that are not notes: the file was edited, or a disk was full."""
 
     def notes_on(self, target: NoteTarget) -> tuple[Note, ...]:
         return tuple(note for note in self.notes if note.target == target)
@@ -186,7 +186,7 @@ class Notes:
 
 
 def read_notes(run: Path) -> Notes:
-    """The notes beside a run; none if nobody wrote any."""
+    """The notes on a run."""
     found: dict[str, Note] = {}
     gone: dict[str, bool] = {}
     damaged = []
@@ -195,9 +195,9 @@ def read_notes(run: Path) -> Notes:
             _apply_line(json.loads(line.decode("utf-8")), found, gone)
         except (ValueError, KeyError, TypeError, RecursionError, BadUsage):
             damaged.append(number)
-    there = [note for note in found.values() if not gone.get(note.id)]
+    current = [note for note in found.values() if not gone.get(note.id)]
     taken = [note for note in found.values() if gone.get(note.id)]
-    return Notes(tuple(there), tuple(taken), tuple(damaged))
+    return Notes(tuple(current), tuple(taken), tuple(damaged))
 
 
 def add_note(
@@ -208,16 +208,24 @@ def add_note(
     now: str,
     about: str = "",
     author: str = "",
-    kept: NoteLines | None = None,
+    note_lines: NoteLines | None = None,
 ) -> Note:
-    """Write a note beside a run, and into the store if it is `kept` there; `about` are the words that it is about.
+    """Write a note on a run, and into the store if the run is stored there; `about` quotes what it is about.
 
-    Two authors who say the same at once have a note each.
+    Two authors who write the same at the same time have a note each.
     """
-    told = [target.kind, target.id, opinion.verdict, opinion.reason, opinion.correction, now, *filter(None, [author])]
-    note_id = "note-" + sha256(canonical_json(told).encode("utf-8", "replace")).hexdigest()[:24]
+    content = [
+        target.kind,
+        target.id,
+        opinion.verdict,
+        opinion.reason,
+        opinion.correction,
+        now,
+        *filter(None, [author]),
+    ]
+    note_id = "note-" + sha256(canonical_json(content).encode("utf-8", "replace")).hexdigest()[:24]
     note = Note(note_id, target, opinion, now, "", plain_text(about)[:MAX_WORDS], author)
-    with appending_notes(run, kept) as append:
+    with appending_notes(run, note_lines) as append:
         append(note.record())
     return note
 
@@ -230,34 +238,33 @@ def change_note(
     now: str,
     seen: str = "",
     editor: str = "",
-    kept: NoteLines | None = None,
+    note_lines: NoteLines | None = None,
 ) -> Note:
-    """Write another opinion into a note; one that was gone is back then.
+    """Change the opinion of a note, and restore it if it was removed.
 
-    It stays its author's, and says who changed it if that is somebody else. `seen` is the version that
-    its writer had before them: if it has another by now, and says something else than the new opinion,
-    nothing is written.
+    It remains its author's note and says who changed it. `seen` is the version that the editor saw: if the note has
+    another one by now, and does not say the same as the new opinion, NoteChanged is raised and nothing is written.
     """
-    with appending_notes(run, kept) as append:
-        there = read_notes(run).get(note_id)
-        if seen not in ("", there.version) and there.opinion != opinion:
+    with appending_notes(run, note_lines) as append:
+        current = read_notes(run).get(note_id)
+        if seen not in ("", current.version) and current.opinion != opinion:
             raise NoteChanged("The note was changed meanwhile.", remedy="Look at what it says now, then write yours.")
-        by = "" if editor == there.author else editor or UNKNOWN_EDITOR
-        note = replace(there, opinion=opinion, changed=now, editor=by)
+        by = "" if editor == current.author else editor or UNKNOWN_EDITOR
+        note = replace(current, opinion=opinion, changed=now, editor=by)
         append(note.record())
     return note
 
 
-def set_gone(run: Path, note_id: str, *, now: str, gone: bool, kept: NoteLines | None = None) -> Note:
-    """Take a note away, or bring it back."""
-    with appending_notes(run, kept) as append:
+def set_gone(run: Path, note_id: str, *, now: str, gone: bool, note_lines: NoteLines | None = None) -> Note:
+    """Remove a note, or restore it."""
+    with appending_notes(run, note_lines) as append:
         note = read_notes(run).get(note_id)
         append({"changed": now, "gone": gone, "id": note.id})
     return note
 
 
 def _apply_line(row: Any, found: dict[str, Note], gone: dict[str, bool]) -> None:
-    """What a line says of a note."""
+    """Apply a line of the file to the notes read so far."""
     note_id = row["id"]
     if "gone" in row:
         if note_id not in found:

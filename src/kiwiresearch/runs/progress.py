@@ -11,14 +11,15 @@ from typing import Any
 from kiwiresearch.crawl.step import EndStep, LearnStep, LookStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message, message_fields, message_in
-from kiwiresearch.runs.folder import STEPS, WORK_FOLDER
+from kiwiresearch.runs.folder import STEPS
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
+from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.runs.research import RunProgress
 from kiwiresearch.search.query import Score, ScoreLine
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_FOLLOWED = 24
-"""How many journals are followed at once, those that were looked at last."""
+"""How many journals are followed at once; the least recently read one is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class TakenPage:
 
 @dataclass(frozen=True, slots=True)
 class PagesSoFar:
-    """The steps of a run up to now."""
+    """The progress of a run so far."""
 
     pages: tuple[TakenPage, ...] = ()
     left: int = 0
-    """How many pages were read and not taken."""
+    """How many pages were read but not taken."""
     ended: str = ""
-    """Why no more pages are taken; empty while some are."""
+    """Why the run takes no more pages; empty while it does."""
 
 
 def steps_file(run: Path) -> Path:
@@ -50,7 +51,7 @@ def steps_file(run: Path) -> Path:
 
 
 class JournalFollower:
-    """The journals of runs that somebody watches: each look reads only what was written since the last one."""
+    """Journals that are being watched: each read only reads what is new."""
 
     def __init__(self, most: int = MAX_FOLLOWED) -> None:
         self._most = most
@@ -58,11 +59,11 @@ class JournalFollower:
         self._looking = threading.Lock()
 
     def read_progress(self, steps: Path) -> PagesSoFar:
-        """What a journal tells; ValueError, KeyError or TypeError if it is of no run."""
+        """The progress that a journal shows; ValueError, KeyError or TypeError if it is not a run's."""
         with self._looking:
-            # Put back as the newest only when it was read without an error.
+            # Stored again, as the newest, only if it was read without an error.
             read = self._known.pop(steps, None) or _FollowedJournal()
-            if not read.read_new(steps):  # it was cut, or is another one
+            if not read.read_new(steps):  # it was cut, or is another file
                 read = _FollowedJournal()
                 read.read_new(steps)
             self._known[steps] = read
@@ -73,7 +74,7 @@ class JournalFollower:
 
 @dataclass(slots=True)
 class _FollowedJournal:
-    """A journal up to a place."""
+    """A journal that was read up to a position."""
 
     place: JournalPosition = JOURNAL_START
     pages: list[TakenPage] = field(default_factory=list)
@@ -81,7 +82,7 @@ class _FollowedJournal:
     ended: str = ""
 
     def read_new(self, steps: Path) -> bool:
-        """Read what is new; False if the file is not the one that was read before."""
+        """Read new lines; False if the file is not the one that was read before."""
         try:
             size = steps.stat().st_size
         except OSError:
@@ -112,7 +113,7 @@ def _taken(number: int, row: Mapping[str, Any]) -> TakenPage:
 
 
 def step_event(progress: RunProgress) -> dict[str, Any]:
-    """What is told of a step."""
+    """A step as an event of its job."""
     state = progress.state
     match progress.step:
         case StartStep() as step:

@@ -29,7 +29,9 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message, message_fields
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
-from kiwiresearch.runs.folder import (
+from kiwiresearch.runs.folder import append_lines
+from kiwiresearch.runs.manifest import (
+    BOOK_FIELDS,
     BRIEF,
     CORPUS,
     GRAPH,
@@ -38,7 +40,6 @@ from kiwiresearch.runs.folder import (
     REPORT,
     REPORT_PAGE,
     TIMINGS,
-    append_lines,
     sealed,
 )
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
@@ -54,23 +55,23 @@ from kiwiresearch.zim.peer import MissingBooks
 
 @dataclass(frozen=True, slots=True)
 class ResearchTask:
-    """What a user wants researched, and how."""
+    """What is to be researched, and how."""
 
     topic: str
     focus: str = ""
     settings: CrawlSettings = field(default_factory=CrawlSettings)
     kiwix_url: str = ""
     critic: bool = False
-    """Whether a second look is taken at what a model wrote."""
+    """Whether a model's text is criticized and revised."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that cannot be asked for it, since their hosts are away: what it says is said without them."""
+    """Books that cannot be searched because their hosts are unavailable."""
     aspect: str = ""
-    """The side of the topic that is wanted; empty leaves it to the topic's own words."""
+    """The aspect that is wanted; empty if only the topic's own words say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A step that was just made, and where the crawl stands."""
+    """A step that was just made, and the state of the crawl after it."""
 
     step: CrawlStep
     state: CrawlState
@@ -88,7 +89,7 @@ class RunOutcome:
     pages: int
     how: Literal["done", "resumed", "was finished"]
     kept: int = 0
-    """Pages that were there from before, when it was resumed."""
+    """Pages that were there before it was resumed."""
     story: str = ""
     """Where it began and why it ended, in a sentence."""
 
@@ -98,7 +99,7 @@ class RunOutcome:
 
 
 def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
-    """What a user has set about crawls."""
+    """The crawl settings of a user."""
     return CrawlSettings(
         max_pages=settings.max_pages,
         max_depth=settings.max_depth,
@@ -115,7 +116,7 @@ def crawl_settings(settings: Settings, *, fast: bool = False) -> CrawlSettings:
 
 @dataclass(frozen=True, slots=True)
 class ComposedBrief:
-    """A brief, what became of a model's part in it, and the pictures it shows."""
+    """A brief, the counts of a model's part in it, and its pictures."""
 
     brief: Brief
     counts: dict[str, Any] = field(default_factory=dict)
@@ -128,7 +129,7 @@ class Research:
     def __init__(self, finder: Finder, task: ResearchTask) -> None:
         self._finder = finder
         self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
-        # Without an embedder a run is a fast one, and says so in all that it writes.
+        # Without an embedder the run is a fast one, and its outputs say so.
         settings = replace(task.settings, fast=self._embedder is None)
         self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
         self.task = replace(
@@ -147,7 +148,7 @@ class Research:
         return [book.book for book in self._finder.books]
 
     def inputs(self) -> dict[str, Any]:
-        """All that the outputs depend on."""
+        """Everything that the outputs depend on."""
         made: dict[str, Any] = {
             "topic": self.task.topic,
             "focus": self.task.focus,
@@ -159,7 +160,7 @@ class Research:
             "model_pages": self._finder.model_pages,
             "critic": self._finder.critic_name if self.task.critic else "",
             "books": [
-                _book_record(book)
+                {name: getattr(book, name) for name in BOOK_FIELDS}
                 | {"title_index": self._indexed[book.id], "opens_at": self._address(EntryRef(book.id, ""))}
                 for book in self.books
             ],
@@ -176,11 +177,11 @@ class Research:
 
     @property
     def fingerprint(self) -> str:
-        """A hash over all that the outputs depend on: runs with the same one have the same files."""
+        """A hash of the inputs: runs with the same fingerprint have the same files."""
         return "sha256:" + sha256(canonical_json(self.inputs()).encode()).hexdigest()[:32]
 
     def run(self, out: Path, tell: ProgressListener | None = None) -> RunOutcome:
-        """Do the task, or what is left of it, in a folder."""
+        """Do the task in a folder, or what is left of it."""
         topic = self.task.topic
         self._resume_without_title_index(out)
         with RunWriter.open(out, self.fingerprint, topic) as folder:
@@ -189,18 +190,18 @@ class Research:
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
             gathered = ClaimCollector(folder, reader, self._finder.model_pages)
-            state, kept, seconds = self._crawl(folder, gathered, tell)
+            state, resumed, seconds = self._crawl(folder, gathered, tell)
             if state.started is not None and not state.started.seeds:
                 raise self._finder.nothing_found(topic)
             made = self._illustrated(self._composed(state, gathered))
             made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
             counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
             told = self.inputs() | {"understood": _understanding(state)} | counts
-            folder.finish(self._outputs(state, gathered, made), told, {TIMINGS: _timings(seconds, kept)})
-        return RunOutcome(out, topic, len(state.visited), "resumed" if kept else "done", kept, _story(state))
+            folder.finish(self._outputs(state, gathered, made), told, {TIMINGS: _timings(seconds, resumed)})
+        return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
     def _resume_without_title_index(self, out: Path) -> None:
-        """A run that began before the title index of a large book was built goes on as one without it."""
+        """Go on without title indexes if the run began before they were built: its inputs must stay the same."""
         indexed = self._indexed
         if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
             return
@@ -225,15 +226,15 @@ class Research:
             )
         )
         walker.state.replay(_past(folder))
-        kept = len(walker.state.visited)
+        resumed = len(walker.state.visited)
         seconds: list[float] = []
         before = time.monotonic()
         while walker.state.ended is None:
-            with self._finder.requiring_all_books():  # a step that missed a book is no step of this run
+            with self._finder.requiring_all_books():  # a step that missed a book does not belong to this run
                 move = walker.next()
                 if isinstance(move.step, StartStep) and not move.step.seeds:
                     walker.state.apply(move.step)
-                    break  # a search without result leaves nothing behind
+                    break  # a search without results leaves nothing behind
                 row = step_record(move.step)
                 if move.page is not None and isinstance(move.step, VisitStep):
                     row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
@@ -246,10 +247,10 @@ class Research:
             walker.state.apply(move.step)
             if tell:
                 tell(RunProgress(move.step, walker.state))
-        return walker.state, kept, seconds
+        return walker.state, resumed, seconds
 
     def _composed(self, state: CrawlState, gathered: ClaimCollector) -> ComposedBrief:
-        """The brief by rule, worded by a model where there is one."""
+        """The brief by rules, reworded by a model if there is one."""
         origin = BriefOrigin(state, self.books, self._address, __version__, self.fingerprint)
         brief = compose(origin, gathered.claims, gathered.missing)
         brief = replace(brief, notes=(*brief.notes, *self._left_out()))
@@ -262,7 +263,7 @@ class Research:
         return ComposedBrief(noted, {"claims_by_model": gathered.counts, "sentences_by_model": asdict(written.counts)})
 
     def _illustrated(self, made: ComposedBrief) -> ComposedBrief:
-        """The same with pictures of its pages, where the books have some."""
+        """The brief with pictures of its pages, if the books have any."""
         with self._finder.requiring_all_books():
             found = illustrate(made.brief, lambda book: self._finder.book(book).archive)
         return replace(made, brief=found.brief, images=found.images)
@@ -273,7 +274,7 @@ class Research:
         log = (*crawl_log(state, titles), *self._left_out(), *gathered.log())
         pictures = {PICTURES: pictures_json(made.images)} if made.images else {}
         return pictures | {
-            GRAPH: graph_text(crawl_graph(state, self._url)),
+            GRAPH: graph_text(crawl_graph(state, lambda ref: self._finder.book(ref.book).archive.url(ref.path))),
             LOG: "\n".join(map(_one_line, log)) + "\n",
             BRIEF: canonical_json(brief_record(brief), indent=1) + "\n",
             REPORT: markdown(report(brief)),
@@ -281,7 +282,7 @@ class Research:
         }
 
     def _left_out(self) -> Iterator[Message]:
-        """What the reader of a run must know: that a policy hides something, and which books were not asked."""
+        """What a reader must know: that a policy hides pages, and which books could not be searched."""
         if self._finder.policy.restricts:
             text = f"Made under {printable(self._finder.policy.policy_name)}: some pages or books are hidden by it."
             name = printable(self._finder.policy.name)
@@ -290,15 +291,12 @@ class Research:
             text = f"Not asked: {one.titles}. The host {one.host!r} was away when the run began."
             yield Message(text, "note.host_away", books=one.titles, host=one.host)
 
-    def _url(self, ref: EntryRef) -> str:
-        return self._finder.book(ref.book).archive.url(ref.path)
-
     def _address(self, ref: EntryRef) -> str:
         return self._finder.page_url(ref, self.task.kiwix_url)
 
 
 def _understanding(state: CrawlState) -> dict[str, Any]:
-    """How the topic was understood, as the manifest records it; `read_as` is the topic with its slips mended."""
+    """How the topic was understood, as in the manifest; `read_as` is the topic with its typos corrected."""
     begun = state.started
     if begun is None:
         return {}
@@ -327,7 +325,7 @@ def _past(folder: RunWriter) -> list[CrawlStep]:
 
 
 def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, Any]:
-    """Put a page into the corpus; what the journal must know of it."""
+    """Append a page to the corpus; returns what the journal must know of it."""
     record = page_record(page) | {
         "metadata": {
             "order": order,
@@ -342,26 +340,14 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
     return append_lines("corpus", folder.corpus, (canonical_json(record) + "\n").encode("utf-8", "replace"))
 
 
-def _book_record(book: Book) -> dict[str, Any]:
-    return {
-        "id": book.id,
-        "name": book.name,
-        "title": book.title,
-        "date": book.date,
-        "flavour": book.flavour,
-        "language": book.language,
-        "articles": book.articles,
-    }
-
-
-def _timings(seconds: Sequence[float], kept: int) -> str:
-    """How long it took: in a file of its own, since it is never the same twice."""
-    told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": kept}
+def _timings(seconds: Sequence[float], resumed: int) -> str:
+    """How long it took: in a file of its own, since it never is the same twice."""
+    told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": resumed}
     return canonical_json(sealed(told), indent=2) + "\n"
 
 
 def _one_line(text: str) -> str:
-    """What a book says cannot begin a line of its own in the log, nor command the terminal it is read on."""
+    """A line of the log; text of a book can neither start a new line nor control the terminal."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     return indent + printable(text[len(indent) :])
 

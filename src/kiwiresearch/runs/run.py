@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from kiwiresearch.brief.brief import Brief, BriefSource, DisputeView, Images, SourceBook
 from kiwiresearch.claims.claim import Claim, ClaimType
 from kiwiresearch.errors import RunDamaged, RunError, RunNotFound
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, PICTURES, TIMINGS, read_manifest
+from kiwiresearch.runs.manifest import (
+    BRIEF,
+    CLAIMS,
+    CORPUS,
+    GRAPH,
+    MANIFEST,
+    PICTURES,
+    TIMINGS,
+    BookEdition,
+    Manifest,
+    read_manifest,
+)
 from kiwiresearch.runs.notes import Notes, read_notes
 from kiwiresearch.runs.run_files import (
-    BookEdition,
     RunGraph,
     damaged,
     page_text,
@@ -33,91 +43,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RECENT_FILES = RecentFiles()
-"""One for all who read runs in this process: they read the same files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What a run was made from and what came out; a field that was edited into something else reads as empty."""
-
-    record: Mapping[str, Any]
-
-    @property
-    def topic(self) -> str:
-        return self._text("topic")
-
-    @property
-    def focus(self) -> str:
-        return self._text("focus")
-
-    @property
-    def aspect(self) -> str:
-        """The side of the topic that was asked for; empty where only the topic was."""
-        return self._text("aspect")
-
-    @property
-    def version(self) -> str:
-        return self._text("version")
-
-    @property
-    def fingerprint(self) -> str:
-        return self._text("fingerprint")
-
-    @property
-    def model(self) -> str:
-        """The model that took part; empty of a run by rules alone."""
-        return self._text("model")
-
-    @property
-    def policy(self) -> str:
-        """The mark of the policy under which it was made; empty where there was none."""
-        return self._text("policy")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What the crawl was set to."""
-        found = self.record.get("settings")
-        return found if isinstance(found, dict) else {}
-
-    @property
-    def page_count(self) -> int:
-        return self._count("pages")
-
-    @property
-    def claim_count(self) -> int:
-        return self._count("claims")
-
-    @property
-    def outputs(self) -> Mapping[str, Mapping[str, Any]]:
-        """Size and hash of each file, by its name."""
-        found: Mapping[str, Mapping[str, Any]] = self.record["outputs"]
-        return found
-
-    @property
-    def book_records(self) -> list[dict[str, Any]]:
-        """What it says of each book."""
-        rows = self.record.get("books")
-        return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-    @property
-    def books(self) -> tuple[BookEdition, ...]:
-        names = [field.name for field in fields(BookEdition)]
-        return tuple(BookEdition(*(str(row.get(name) or "") for name in names)) for row in self.book_records)
-
-    def _text(self, name: str) -> str:
-        return str(self.record.get(name) or "")
-
-    def _count(self, name: str) -> int:
-        value = self.record.get(name)
-        return value if isinstance(value, int) else 0
+"""Shared by everything in this process that reads runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """A page that the run has read, with all that it claims."""
+    """A page read by the run, with its claims."""
 
     number: int
-    """Its place in the run, from 1."""
+    """Its 1-based position in the run."""
     source: BriefSource
     book: SourceBook
     claims: tuple[Claim, ...]
@@ -139,39 +73,40 @@ def title_of_book(book: SourceBook) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its manifest, and its files as values; RunDamaged for a file that is not as it was written.
+    """A finished run: its manifest and its parsed files; RunDamaged if a file was altered.
 
-    A file is read when it is first asked for, and again only when it has changed.
+    A file is read when it is first needed, and again only if it has changed.
     """
 
     id: str
     path: Path
     manifest: Manifest
     stored: StoredRuns | None = field(default=None, compare=False, repr=False)
-    """Where its files are downloaded from, if it lives in the store."""
+    """Where its files are downloaded from, if it is in the store."""
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The finished run in a folder; RunNotFound where there is none."""
-        return cls(path.name, path, Manifest(read_manifest(path)))
+        """The finished run in a folder; RunNotFound if there is none."""
+        return cls(path.name, path, read_manifest(path))
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files of the run that are there."""
+        """The names of its files that exist."""
         names = {*self.manifest.outputs, MANIFEST, TIMINGS}
         in_store = self.stored.names(self.id) if self.stored is not None else ()
         return tuple(sorted(name for name in names if name in in_store or _is_plain(self.path / name)))
 
     @property
     def note_lines(self) -> NoteLines | None:
-        """Where notes on it are written, if not beside it alone."""
+        """Where its notes are also stored, if not only in its folder."""
         return self.stored.notes if self.stored is not None else None
 
     def file(self, name: str) -> Path:
-        """Where a file of the run is; nothing else in the folder is one, and no link."""
+        """The path of one of its files; RunNotFound for other files in the folder, and for links."""
         if name not in self.files:
             raise RunNotFound(
-                f"The run {self.id!r} has no file {name[:200]!r}.", remedy=f"It has {_listed(self.files)}."
+                f"The run {self.id!r} has no file {name[:200]!r}.",
+                remedy=f"It has {', '.join(map(repr, self.files)) or 'none'}.",
             )
         if self.stored is not None:
             self.stored.download(self.id)
@@ -186,12 +121,12 @@ class Run:
         return self.manifest.books
 
     def language_of(self, book: str) -> str:
-        """The language of a book of the run."""
+        """The language of one of its books."""
         return next((one.language for one in self.books if one.id == book), "")
 
     @property
     def brief(self) -> Brief:
-        """The brief, which fits its pages, books and claims."""
+        """The brief, checked against its pages, books and claims."""
         return self._read(BRIEF, read_brief)
 
     @property
@@ -201,12 +136,12 @@ class Run:
 
     @property
     def graph(self) -> RunGraph:
-        """All pages that were read or left, and the links between them."""
+        """All pages that were read or skipped, and the links between them."""
         return self._read(GRAPH, read_graph)
 
     @property
     def images(self) -> Images:
-        """The pictures that the brief shows, by their hashes."""
+        """The pictures in the brief, by their hashes."""
         pictures = self.brief.pictures
         images = self._read(PICTURES, read_images) if pictures else {}
         if any(picture.sha256 not in images for picture in pictures):
@@ -215,12 +150,12 @@ class Run:
 
     @property
     def notes(self) -> Notes:
-        """What people wrote beside it, as it is now."""
+        """Users' notes on the run, as they are now."""
         return read_notes(self.path)
 
     @property
     def pages(self) -> tuple[RunPage, ...]:
-        """The pages that were read, in their order."""
+        """The pages that were read, in order."""
         sources = self.brief.sources
         books = {book.id: book for book in sources.books}
         claims: dict[EntryRef, list[Claim]] = {source.ref: [] for source in sources.pages}
@@ -243,7 +178,7 @@ class Run:
         )
 
     def text_of(self, ref: EntryRef) -> str:
-        """The text of a page as the run has read it; empty where it has not."""
+        """The text of a page as the run read it; empty if it did not."""
         return page_text(self.path / CORPUS, ref)
 
     def _read(self, name: str, read: Callable[[Path], T]) -> T:
@@ -253,12 +188,12 @@ class Run:
         try:
             return RECENT_FILES.get(file, read)
         except OSError:
-            return read(file)  # which says why it cannot be read
+            return read(file)  # raises the error that says why
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimFilter:
-    """Which claims are wanted; what is None or empty does not matter."""
+    """Which claims are wanted; None and empty values match all."""
 
     type: ClaimType | None = None
     page: str = ""
@@ -277,47 +212,47 @@ class ClaimFilter:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsPage:
-    """Some of the claims that were wanted, and how many there are of them in all."""
+    """One batch of matching claims, and the number of all matches."""
 
     claims: tuple[Claim, ...]
     total: int
 
 
 class Runs:
-    """The runs in the folders right below one folder; those of a store are copied there as they are asked for."""
+    """The runs in the subfolders of a folder; those in a store are downloaded there when they are needed."""
 
-    def __init__(self, folder: Path, kept: StoredRuns | None = None) -> None:
+    def __init__(self, folder: Path, stored: StoredRuns | None = None) -> None:
         self._folder = folder
-        self._kept = kept
-        self._remembered: FileCache[Run | None] = FileCache()
+        self._stored = stored
+        self._cache: FileCache[Run | None] = FileCache()
 
     def all(self) -> list[Run]:
-        """All finished runs by their names; what cannot be read as one is left out."""
-        if self._kept is not None:
-            self._kept.download_manifests()
-        there = {name: stamp for name in self._names() if (stamp := self._stamp(name)) is not None}
-        return [run for run in self._remembered.read_all(there, self._run).values() if run is not None]
+        """All finished runs by name; unreadable ones are skipped."""
+        if self._stored is not None:
+            self._stored.download_manifests()
+        stamps = {name: stamp for name in self._names() if (stamp := self._stamp(name)) is not None}
+        return [run for run in self._cache.read_all(stamps, self._run).values() if run is not None]
 
     def get(self, run_id: str) -> Run:
-        if self._kept is not None:
-            self._kept.download(run_id)
-        # Compared with the names that are there, so that no id leads anywhere else.
+        if self._stored is not None:
+            self._stored.download(run_id)
+        # Checked against existing names, so that an id cannot lead out of the folder.
         run = self._run(run_id) if run_id in self._names() else None
         if run is None:
             raise RunNotFound(f"There is no finished run {run_id[:200]!r}.", remedy="'GET /api/runs' lists them all.")
         return run
 
-    def claims(self, run_id: str, wish: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimsPage:
-        """Claims of a run in the order of its pages."""
+    def claims(self, run_id: str, claim_filter: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimsPage:
+        """Claims of a run, in the order of its pages."""
         run = self.get(run_id)
         run.file(CLAIMS)
         try:
-            fitting = [claim for claim in run.claims if wish.fits(claim)]
+            matching = [claim for claim in run.claims if claim_filter.fits(claim)]
         except RunDamaged as problem:
             raise RunDamaged(
                 f"The claims of the run {run_id!r} are not as they were written.", remedy="Do the run again."
             ) from problem
-        return ClaimsPage(tuple(fitting[offset : offset + limit]), len(fitting))
+        return ClaimsPage(tuple(matching[offset : offset + limit]), len(matching))
 
     def _names(self) -> list[str]:
         try:
@@ -338,8 +273,8 @@ class Runs:
 
     def _run(self, name: str) -> Run | None:
         try:
-            kept = self._kept if self._kept is not None and self._kept.names(name) else None
-            return Run(name, self._folder / name, Manifest(read_manifest(self._folder / name)), kept)
+            stored = self._stored if self._stored is not None and self._stored.names(name) else None
+            return Run(name, self._folder / name, read_manifest(self._folder / name), stored)
         except RunError:
             return None
 
@@ -351,13 +286,9 @@ def _is_plain(file: Path) -> bool:
         return False
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names)) or "none"
-
-
 @dataclass(frozen=True, slots=True)
 class ContradictionSide:
-    """One side: what it says, in the page's words too, and where."""
+    """One side of a contradiction: its wording, the quote and where it is."""
 
     text: str
     quote: str
@@ -367,20 +298,16 @@ class ContradictionSide:
 
 @dataclass(frozen=True, slots=True)
 class RunContradiction:
-    """Sides that do not say the same of one thing."""
+    """Statements that disagree about the same thing."""
 
     about: str
     kind: str
     why: str
     sides: tuple[ContradictionSide, ...]
 
-    def record(self) -> dict[str, Any]:
-        sides = [{"text": s.text, "quote": s.quote, "place": s.place, "claim": s.claim} for s in self.sides]
-        return {"about": self.about, "kind": self.kind, "why": self.why, "sides": sides}
-
 
 def contradictions_of(run: Run) -> tuple[RunContradiction, ...]:
-    """The disagreements of a run, in the order of its brief."""
+    """The contradictions of a run, in the order of its brief."""
     try:
         brief = run.brief
     except RunDamaged as problem:

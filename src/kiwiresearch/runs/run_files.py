@@ -15,18 +15,18 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message, message_from_record
-from kiwiresearch.runs.folder import MANIFEST
+from kiwiresearch.runs.manifest import MANIFEST, BookEdition
 from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.zim.archive import EntryRef
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped: most control characters and halves of letters."""
+"""What XML 1.0 cannot hold, not even escaped: most control characters, and surrogates."""
 
 REPLACEMENT = "\ufffd"
 
 LARGEST = 2**31 - 1
-"""Graph programs keep whole numbers in 32 bits."""
+"""Graph programs store integers in 32 bits."""
 
 
 def xml_safe(text: str) -> str:
@@ -35,10 +35,10 @@ def xml_safe(text: str) -> str:
 
 
 MAX_BYTES = 2**29
-"""No file of a run is larger, and none is read that is."""
+"""No run writes a larger file, and a larger one is not read."""
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
-"""What reading a record can raise that somebody has edited."""
+"""What reading an edited record can raise."""
 
 
 def damaged(file: Path, problem: str) -> RunDamaged:
@@ -50,7 +50,7 @@ def damaged(file: Path, problem: str) -> RunDamaged:
 
 
 def file_content(file: Path) -> bytes:
-    """The bytes of a file of a run; the error says why they cannot be had."""
+    """The bytes of a file of a run; RunDamaged if they cannot be read."""
     try:
         if not file.is_file():  # reading a pipe would never end
             raise damaged(file, "it is no file" if file.exists() or file.is_symlink() else "it is missing")
@@ -66,7 +66,7 @@ def file_content(file: Path) -> bytes:
 
 
 def json_value(raw: bytes) -> Any:
-    """What JSON holds; ValueError also for NaN and Infinity, which no other program expects."""
+    """A JSON value; ValueError also for NaN and Infinity, which other programs do not expect."""
     return json.loads(raw.decode("utf-8"), parse_constant=_refuse)
 
 
@@ -76,7 +76,7 @@ def _refuse(constant: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """An object of a file, and what to call it when something is wrong with it."""
+    """A JSON object of a file, with a name for it in errors."""
 
     file: Path
     name: str
@@ -96,7 +96,7 @@ class JsonObject:
         return xml_safe(self._text(key))
 
     def ref(self, key: str) -> str:
-        """A name of a page, in which such characters become '%00': two names stay two."""
+        """The name of a page, with forbidden characters percent-encoded, so that two names stay different."""
         name = self._text(key)
         if not name:
             raise self.damaged(f"has an empty {key!r}")
@@ -125,7 +125,7 @@ class JsonObject:
         return value
 
     def rows(self, key: str, name: str) -> tuple[JsonObject, ...]:
-        """The objects in a list, named by their place in it."""
+        """The objects of a list, named by their position."""
         value = self._value(key)
         if not isinstance(value, list):
             raise self._wrong(key, "a list")
@@ -149,18 +149,18 @@ class JsonObject:
 
 def _percent(found: re.Match[str]) -> str:
     letter = found[0]
-    # a byte that was no UTF-8 in the book comes as a surrogate: then the byte is what the name holds
+    # a byte of the book that is not UTF-8 was read as a surrogate: encode the byte itself
     errors = "surrogateescape" if "\udc80" <= letter <= "\udcff" else "surrogatepass"
     return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", errors))
 
 
 def load(file: Path) -> JsonObject:
-    """The object that a file of JSON holds."""
+    """The object in a JSON file."""
     return JsonObject.of(file, "", _parsed(file, file_content(file), "it"))
 
 
 def load_lines(file: Path) -> Iterator[JsonObject]:
-    """The objects of a file that has one on each line, named by their lines."""
+    """The objects of a file of JSON lines, named by their line numbers."""
     for number, line in enumerate(file_content(file).split(b"\n"), start=1):
         if line.strip():
             yield JsonObject.of(file, f"line {number}", _parsed(file, line, f"line {number}"))
@@ -174,7 +174,7 @@ def _parsed(file: Path, raw: bytes, name: str) -> object:
 
 
 def read_brief(file: Path) -> Brief:
-    """A brief whose claims, pages, books, links and days fit together."""
+    """A brief whose claims, pages, books, links and dates fit together."""
     row = load(file)
     try:
         brief = brief_from_record(row.values)
@@ -213,7 +213,7 @@ TEXTS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_na
 
 
 def is_claim(claim: Claim) -> bool:
-    """Whether each part that is shown to people is a text or a number, as its field promises."""
+    """Whether everything that is shown to people has the type that its field promises."""
     texts = [getattr(claim, name) for name in TEXTS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
     texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.lines]
@@ -230,7 +230,7 @@ def is_claim(claim: Claim) -> bool:
 
 
 def read_images(file: Path) -> Images:
-    """The pictures that a brief shows."""
+    """The pictures in a brief."""
     row = load(file)
     try:
         return pictures_from_record(row.values)
@@ -239,8 +239,8 @@ def read_images(file: Path) -> Images:
 
 
 def page_text(corpus: Path, ref: EntryRef) -> str:
-    """The text of a page in a corpus; empty where it has not that page, or cannot be read."""
-    # A line is read only where it can be the page's: a corpus may be large.
+    """The text of a page in a corpus; empty if the page is not there or cannot be read."""
+    # Only lines that can be the page's are parsed: a corpus may be large.
     signs = (f'"path":{canonical_json(ref.path)}', f'"book":{canonical_json(ref.book)}')
     try:
         with corpus.open(encoding="utf-8", newline="\n") as lines:
@@ -254,24 +254,12 @@ def page_text(corpus: Path, ref: EntryRef) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class BookEdition:
-    """A book as a manifest names it."""
-
-    id: str
-    name: str
-    title: str
-    date: str
-    flavour: str
-    language: str
-
-
 STATES = ("visited", "left")
 
 
 @dataclass(frozen=True, slots=True)
 class RunGraphPage:
-    """A page the run visited or left, and why."""
+    """A page that the run read or skipped, and why."""
 
     ref: str
     page_id: str
@@ -285,7 +273,7 @@ class RunGraphPage:
     priority_score: float
     relevance: float
     terms: tuple[ScoreLine, ...]
-    """What its priority score is the sum of."""
+    """The terms that its priority score is the sum of."""
     reason: Message
     cluster: str
 
@@ -327,7 +315,7 @@ class RunGraph:
 
 
 def read_graph(file: Path) -> RunGraph:
-    """The graph of a finished run; nothing in it holds a character that XML forbids."""
+    """The graph of a finished run, without characters that XML forbids."""
     manifest, graph = load(file.with_name(MANIFEST)), load(file)
     books = {book.id: book for book in map(_book, manifest.rows("books", "book"))}
     pages: dict[str, RunGraphPage] = {}

@@ -1,4 +1,4 @@
-"""Runs in the shared store: copied there step by step, brought to a host on demand, and removed again."""
+"""Runs in the shared store: copied there step by step, downloaded to a host on demand, and removed again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from kiwiresearch.errors import CannotWrite, RunError, StoreUnreachable
-from kiwiresearch.runs.folder import MANIFEST, TIMINGS, WORK_FOLDER, file_digest, read_manifest, remove_work, take_lock
+from kiwiresearch.runs.folder import remove_work, take_lock
 from kiwiresearch.runs.journal import reporting_write_errors
+from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, file_digest, is_file_name, read_manifest
 from kiwiresearch.runs.note_file import LOCK, NOTES, download_notes
 from kiwiresearch.system import write_atomically, write_pieces_atomically
 from kiwiresearch.workspace.places import ANSWERS, UNFINISHED_ANSWERS, is_job_id
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 
 
 class WorkStopped(Exception):
-    """The work was told to stop, and did so between two steps."""
+    """The work was asked to stop, and did so between two steps."""
 
 
 class JobLost(Exception):
-    """Another worker has the job by now."""
+    """Another worker has leased the job."""
 
 
 T = TypeVar("T")
 
 AGAIN_S = 1.0
-"""How long somebody waits for a store that is away before asking again."""
+"""How long to wait before asking an unreachable store again."""
 
 
 class StoredWork:
-    """The files of an unfinished job: they grow in a folder of this host, and every step is copied into the store.
+    """The files of an unfinished job: they grow in a local folder, and every step is copied into the store.
 
-    Only whoever holds the job can copy: a worker that was given up for dead gets
-    LeaseLost, and nothing of what it does afterwards is kept.
+    Only the holder of the job can copy: a worker that lost its lease gets LeaseLost, and what it does afterwards is
+    discarded.
     """
 
     def __init__(self, store: Store, holder: str, job_id: str, folder: Path, names: Sequence[str]) -> None:
@@ -51,12 +52,12 @@ class StoredWork:
         self._names = names
         self._sizes: dict[str, int] = {}
         self.stop = threading.Event()
-        """When it is set, a store that is away is no longer waited for."""
+        """Once it is set, an unreachable store is no longer waited for."""
 
     def restore(self) -> bool:
-        """Make the folder as the last whole step left it, wherever that was; what was here before is replaced.
+        """Restore the folder as the last complete step left it, on whichever host; what was here before is replaced.
 
-        True if nothing is left to do: a worker before us had made everything, and ended before it could say so.
+        True if nothing is left to do: a worker before us had finished, and died before it could say so.
         """
         if self._patiently(lambda: self._store.files.names(self._job)):
             self._patiently(lambda: download_files(self._store, self._job, self._folder))
@@ -73,10 +74,12 @@ class StoredWork:
         return False
 
     def _restore_part(self, name: str) -> None:
-        _write(self._folder / WORK_FOLDER / name, self._store.parts.read(self._job, name))
+        with (self._folder / WORK_FOLDER / name).open("wb") as stream:
+            for piece in self._store.parts.read(self._job, name):
+                stream.write(piece)
 
     def copy(self) -> None:
-        """Copy what was added since the last time; the step is done when this returns."""
+        """Copy what was appended since the last time; when this returns, the step is safe."""
         pieces = {}
         for name in self._names:
             file, before = self._folder / WORK_FOLDER / name, self._sizes.get(name, 0)
@@ -86,17 +89,17 @@ class StoredWork:
                 pieces[name] = (start, _read(file, start, size))
                 self._sizes[name] = size
         if pieces:
-            # Asked again with the same start after a break, it puts the same bytes into the same place.
+            # A retry with the same start puts the same bytes in the same place.
             self._patiently(lambda: self._store.parts.append(self._holder, self._job, pieces))
 
     def finish(self, names: Iterable[str]) -> None:
-        """Put what was made into the store, all or nothing."""
+        """Put the finished files into the store, all or none."""
         files = {name: self._folder / name for name in names}
         self._patiently(lambda: self._store.files.put(self._holder, self._job, files))
         self._patiently(lambda: self._store.parts.drop(self._job))
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """Ask a store that may be away for a while."""
+        """Ask the store, and again as long as it is unreachable."""
         while True:
             try:
                 return ask()
@@ -106,21 +109,15 @@ class StoredWork:
 
 
 def download_files(store: Store, run_id: str, folder: Path, names: Mapping[str, str] | None = None) -> None:
-    """Make the files of a finished run in a folder; those that are there already, byte for byte, stay."""
+    """Download the files of a finished run into a folder; files that are there already, byte for byte, stay."""
     wanted = store.files.names(run_id) if names is None else names
-    plain = {name: sha for name, sha in wanted.items() if name not in ("", ".", "..") and Path(name).name == name}
+    plain = {name: sha for name, sha in wanted.items() if is_file_name(name)}
     with reporting_write_errors(folder):
         for name, sha in sorted(plain.items(), key=lambda row: (row[0] == MANIFEST, row)):
             if file_digest(folder / name) != sha:
                 write_pieces_atomically(folder / name, store.files.pieces(run_id, name))
         with contextlib.suppress(FileNotFoundError):
-            shutil.rmtree(folder / WORK_FOLDER)  # what an attempt of this host had left
-
-
-def _write(file: Path, chunks: Iterable[bytes]) -> None:
-    with file.open("wb") as stream:
-        for chunk in chunks:
-            stream.write(chunk)
+            shutil.rmtree(folder / WORK_FOLDER)  # left by an earlier attempt on this host
 
 
 def _read(file: Path, start: int, end: int) -> bytes:
@@ -132,14 +129,14 @@ def _read(file: Path, start: int, end: int) -> bytes:
 
 
 def remove_run(store: Store, run_id: str, folder: Path) -> None:
-    """Remove a run with the notes on it, here and for all hosts; its id is not given again."""
+    """Remove a run and its notes, here and for all hosts; its id is not used again."""
     remove_run_files(folder)
     store.notes.remove(run_id)
     store.files.remove(run_id, keep_id=True)
 
 
 def remove_run_files(folder: Path) -> None:
-    """Remove the files of a run from its folder, while nobody works on it; a folder that holds anything else stays."""
+    """Remove the files of a run from its folder while nothing works on it; a folder that holds anything else stays."""
     if folder.is_symlink() or not folder.is_dir():
         return
     hidden = folder / WORK_FOLDER
@@ -158,58 +155,58 @@ def remove_run_files(folder: Path) -> None:
 
 
 def _names(folder: Path) -> list[str]:
-    """What a run writes, the manifest last: it tells the names to whoever has to begin again."""
+    """The files that a run may write, the manifest last: a removal that was interrupted needs it to know the names."""
     try:
-        outputs = list(read_manifest(folder)["outputs"])
+        outputs = list(read_manifest(folder).outputs)
     except RunError:
         outputs = []
     return [*outputs, TIMINGS, ANSWERS, NOTES, LOCK, MANIFEST]
 
 
 class StoredRuns:
-    """The runs of a store, and their copies below a folder: of all of them the manifests, of some all files."""
+    """The runs in a store, and their copies in a folder: all manifests, and all files of some runs."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store = store
         self._folder = folder
         self._names: dict[str, tuple[int, Mapping[str, str]]] = {}
         self._complete: dict[str, int] = {}
-        """The revision of each run of which all files are here."""
-        self._bringing = threading.Lock()
+        """The revision of each run whose files are all here."""
+        self._download_lock = threading.Lock()
 
     @property
     def notes(self) -> NoteLines:
-        """Where the notes on all runs are written."""
+        """Where the notes on all runs are stored."""
         return self._store.notes
 
     def download_manifests(self) -> None:
-        """Have the manifest of every run here."""
-        with self._bringing:
-            there = dict(self._store.files.runs())
-            for run_id in self._names.keys() - there.keys():
+        """Download the manifest of every run."""
+        with self._download_lock:
+            revisions = dict(self._store.files.runs())
+            for run_id in self._names.keys() - revisions.keys():
                 self._forget(run_id)
-            for run_id, revision in there.items():
+            for run_id, revision in revisions.items():
                 if is_job_id(run_id) and self._names.get(run_id, (0, {}))[0] != revision:
                     self._list(run_id, revision)
 
     def names(self, run_id: str) -> tuple[str, ...]:
-        """The files that a run has in the store; none if it is not there."""
+        """The names of a run's files in the store; none if it is not there."""
         return tuple(self._names.get(run_id, (0, {}))[1])
 
     def download(self, run_id: str) -> None:
-        """Have all files of a run here, and the notes on it, each as it was written; others are left alone."""
+        """Download all files of a run, as they were written, and its notes; does nothing if the store lacks it."""
         if not is_job_id(run_id):
             return
         revision = self._store.files.revision(run_id)
         if revision is None:
-            with self._bringing:
+            with self._download_lock:
                 self._forget(run_id)
             return
-        with self._bringing:
+        with self._download_lock:
             if self._names.get(run_id, (0, {}))[0] != revision:
                 self._list(run_id, revision)
             names, folder = self._names[run_id][1], self._folder / run_id
-            if MANIFEST not in names:  # a batch of answers is no run
+            if MANIFEST not in names:  # a batch of answers is not a run
                 return
             if self._complete.get(run_id) != revision or not all((folder / name).is_file() for name in names):
                 download_files(self._store, run_id, folder, names)
@@ -226,7 +223,7 @@ class StoredRuns:
         self._names[run_id] = revision, names
 
     def _forget(self, run_id: str) -> None:
-        """Remove the copy of a run that somebody has removed; of one that is only missing, it may be the last."""
+        """Remove the copy of a run that was removed; of one that is merely missing, it may be the last copy."""
         _, names = self._names.pop(run_id, (0, {}))
         self._complete.pop(run_id, None)
         folder = self._folder / run_id
@@ -239,7 +236,7 @@ class StoredRuns:
                 remove_run_files(folder)
 
     def _date(self, run_id: str, file: Path) -> None:
-        """Lists go by the time of the manifest: it is when the run ended, not when it came here."""
+        """Set the file's time to the end of the run: lists are sorted by it, not by when it was downloaded."""
         job = self._store.jobs.get(run_id)
         with contextlib.suppress(ValueError, OSError):
             moment = datetime.fromisoformat(job.ended_at if job else "").timestamp()

@@ -15,41 +15,34 @@ from typing import Any, Literal, Self
 from kiwiresearch.errors import CannotWrite, FolderTaken, RunError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.folder import (
-    MANIFEST,
     STAGING,
     STEPS,
-    WORK_FOLDER,
     OpenWork,
-    damaged_outputs,
-    file_digest,
     foreign_files,
     holds_unfinished,
     names_in_folder,
     open_work,
-    read_manifest,
     refuse_other_run,
     remove_leftovers,
     remove_work,
-    sealed,
     take_lock,
 )
 from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
+from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, file_digest, read_manifest, sealed
 from kiwiresearch.workspace.places import folder_name
 
 FolderState = Literal["new", "unfinished", "finished"]
 
 
 class RunWriter:
-    """Where a run writes: a journal, the corpus and the claims while it goes on, its outputs at the end.
+    """Writes a run: journal, corpus and claims while it is in progress, its outputs at the end.
 
-    A step first appends its lines to `corpus` and `claims`, then its row to `journal`.
-    A row that added lines carries `corpus_size`, the size of the corpus after it, and
-    `corpus_sha`, the `mark` of what it added, and likewise for the claims. Opening keeps
-    the steps up to the last whose lines are all there, and cuts the rest off all of them.
+    A step first appends its lines to `corpus` and `claims`, then its row to `journal`. A row that added lines has
+    `corpus_size`, the size of the corpus after it, and `corpus_sha`, a hash of what it added; likewise for the claims.
+    Opening keeps the steps up to the last one whose lines are all there, and cuts the rest off all three files.
 
-    `state` is "new" if no run was begun here, "unfinished" if one was, and
-    "finished" if nothing is left to do: then there is no journal and nothing that grows.
-    `journal.rows` are the steps of before, without the header.
+    `state` is "new" if no run was started here, "unfinished" if one was, and "finished" if nothing is left to do:
+    then there is no journal. `journal.rows` are the earlier steps, without the header.
     """
 
     def __init__(
@@ -68,7 +61,7 @@ class RunWriter:
 
     @classmethod
     def open(cls, path: Path | str, fingerprint: str, topic: str) -> RunWriter:
-        """The folder, made if need be, and held until it is closed."""
+        """The folder, created if necessary, and locked until it is closed."""
         folder, made = _create_folder(path)
         header = {"fingerprint": fingerprint, "topic": topic}
         with reporting_write_errors(folder):
@@ -78,7 +71,7 @@ class RunWriter:
             with ExitStack() as undo:
                 lock = take_lock(folder)
                 undo.callback(lock.release)
-                # Another process may have ended its run between the look at the folder and the lock.
+                # Another process may have finished its run between our look at the folder and the lock.
                 if _is_finished(folder, header):
                     remove_work(folder, lock)
                     return cls(folder, "finished", header, None)
@@ -103,11 +96,10 @@ class RunWriter:
     def finish(
         self, files: Mapping[str, str], manifest: Mapping[str, Any], beside: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Put all outputs in their place, the manifest last, and throw the journal away.
+        """Put all outputs in place, the manifest last, and remove the journal.
 
-        The manifest gets the fingerprint, the topic, and the outputs with their
-        hashes; what goes `beside` them is in no hash. Nothing is put in its place
-        before everything is on the disk.
+        The manifest gets the fingerprint, the topic, and the outputs with their hashes; the files `beside` them are
+        not hashed. No file is put in place before all of them are on the disk.
         """
         work = self._at_work()
         staging = self.path / WORK_FOLDER / STAGING
@@ -135,7 +127,7 @@ class RunWriter:
         self._end(work)
 
     def close(self) -> None:
-        """Give the folder back; a run that took no step leaves nothing behind, not even the folders it made."""
+        """Release the folder; a run without a step leaves nothing behind, not even folders that it created."""
         if self._work is None:
             return
         work, self._work = self._work, None
@@ -165,7 +157,7 @@ class RunWriter:
 
 
 def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
-    """The folder, and those of it and above it that were not there before, the innermost first."""
+    """The folder, and which of it and its parents were created, the innermost first."""
     what = "it is no name that a folder can have"
     made: list[Path] = []
     try:
@@ -185,13 +177,13 @@ def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
 
 
 def _remove_created(made: Sequence[Path]) -> None:
-    """Remove folders that were made for nothing; one that holds something stays."""
+    """Remove folders that were created in vain; one that is not empty stays."""
     for folder in made:
         with contextlib.suppress(OSError, ValueError):
             folder.rmdir()
 
 
-def _manifest(folder: Path) -> dict[str, Any] | None:
+def _manifest(folder: Path) -> Manifest | None:
     try:
         return read_manifest(folder)
     except RunError:
@@ -199,9 +191,9 @@ def _manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
-    """Whether this very run is finished here; an error if the folder is not for it."""
-    # Looked at in this order, since another process may begin or end the same run meanwhile: its journal is there
-    # before an old manifest goes, and its manifest is there before the journal goes.
+    """Whether this very run is finished here; FolderTaken if the folder is not for it."""
+    # The order matters, since another process may start or finish the same run meanwhile: its journal appears
+    # before an old manifest goes, and its manifest appears before the journal goes.
     others = names_in_folder(folder) - {WORK_FOLDER}
     begun = holds_unfinished(folder, header)
     manifest = _manifest(folder)
@@ -209,8 +201,8 @@ def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
         if others and not begun and not holds_unfinished(folder, header):
             raise foreign_files(folder, min(others))
         return False
-    refuse_other_run(folder, manifest, header, "a finished")
-    bad = damaged_outputs(folder, manifest)
+    refuse_other_run(folder, manifest.record, header, "a finished")
+    bad = manifest.damaged_outputs(folder)
     for name in bad:
         if _is_there(folder / name):
             raise FolderTaken(
@@ -238,7 +230,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _written(file: Path, chunks: Iterable[bytes]) -> dict[str, Any]:
-    """Write a file to the disk, and say what it holds."""
+    """Write a file to the disk; returns its hash and size."""
     size, seen = 0, sha256()
     with file.open("wb") as stream:
         for chunk in chunks:
@@ -253,7 +245,7 @@ def _written(file: Path, chunks: Iterable[bytes]) -> dict[str, Any]:
 def _put(staging: Path, names: Iterable[str], folder: Path) -> None:
     for name in names:
         (staging / name).replace(folder / name)
-    # The names are on the disk too when this returns, where a folder can be asked for that.
+    # Where the system allows it, sync the folder too, so that the new names survive a power cut.
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -268,9 +260,9 @@ RUNS_FOLDER = Path("runs")
 def choose_run_folder(
     topic: str, fingerprint: str, today: str, *, runs: Path = RUNS_FOLDER, resume: bool = False
 ) -> Path:
-    """`runs/2026-01-31_bronze-age-collapse`, with a number behind it if that is another run's.
+    """`runs/2026-01-31_bronze-age-collapse`, with a number appended if that is another run's.
 
-    A run that is to go on is looked for under any date, the newest first.
+    A run to resume is looked for under any date, the newest first.
     """
     name = folder_name(topic)
     if resume:
@@ -294,14 +286,14 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether a run was begun or finished there."""
+    """Whether a run was started or finished there."""
     return bool(fingerprint_of_folder(folder))
 
 
 def fingerprint_of_folder(folder: Path) -> str:
-    """Whose run a folder holds; empty if it holds none."""
+    """The fingerprint of the run in a folder; empty if there is none."""
     try:
-        header = header_of(folder / WORK_FOLDER / STEPS) or read_manifest(folder)
+        header = header_of(folder / WORK_FOLDER / STEPS) or read_manifest(folder).record
     except (OSError, RunError):
         return ""
     return str(header.get("fingerprint", ""))

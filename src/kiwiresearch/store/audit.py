@@ -18,14 +18,14 @@ from kiwiresearch.store.engine import BACKUP
 from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 
 START = "0" * 64
-"""What the first row is chained to."""
+"""Stands for the previous hash of the first row."""
 ROWS_PER_READ = 1_000
 ChainRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class AuditProblem:
-    """A row of an audit that is not as it was written, or is missing."""
+    """A row of an audit that was changed, or is missing."""
 
     seq: int
     kind: Literal["changed", "removed", "inserted", "reordered"]
@@ -34,23 +34,23 @@ class AuditProblem:
 
 @dataclass(frozen=True, slots=True)
 class AuditChain:
-    """A log whose rows are chained, and a table that says where it ends, so that rows cut off are missed."""
+    """A log whose rows are chained by hashes, and a table with its end, so that missing last rows are noticed."""
 
     log: Table
     head: Table
     hashes_previous_twice: bool = False
-    """Whether the hash before stands in front of the row as well, as in cases: heads that were noted must hold."""
+    """Whether the previous hash also precedes the row, as in family cases: heads noted by users must stay valid."""
     row_id: Callable[[int, str], str] | None = None
-    """What makes the id of a row from its number and the hash before, where rows have one."""
+    """Makes the id of a row from its number and the previous hash, if rows have ids."""
 
     def row_hash(self, row: ChainRow) -> str:
-        """The hash of a row and, through the one it carries, of all before it."""
-        told = canonical_json({str(key): row[key] for key in row if key != "hash"})
-        hashed = row["prev_hash"] + told if self.hashes_previous_twice else told
+        """The hash of a row and, through the previous hash in it, of all rows before."""
+        values = canonical_json({str(key): row[key] for key in row if key != "hash"})
+        hashed = row["prev_hash"] + values if self.hashes_previous_twice else values
         return sha256(hashed.encode("utf-8", "surrogatepass")).hexdigest()
 
     def append(self, connection: Connection, rows: Sequence[ChainRow], end: tuple[int, str]) -> int:
-        """Add rows after the end that was read; whoever calls lets nobody else write. The number of the last row."""
+        """Append rows after the given end, while nothing else writes; returns the number of the last row."""
         seq, previous = end
         chained = []
         for row in rows:
@@ -65,29 +65,29 @@ class AuditChain:
         return seq
 
     def read_end(self, connection: Connection) -> tuple[Any, Any] | None:
-        """The number and the hash of the last row as they were noted apart from it."""
+        """The number and hash of the last row, as stored apart from the log."""
         found = connection.execute(select(self.head.c.seq, self.head.c.hash)).one_or_none()
         return None if found is None else (found.seq, found.hash)
 
     def has_head(self, connection: Connection, head: str) -> bool:
-        """Whether a row has this hash, as every head of before does; no head at all is known."""
+        """Whether a row has this hash, as every earlier head does; an empty head is always known."""
         known = select(self.log.c.seq).where(self.log.c.hash == head).limit(1)
         return head in ("", START) or connection.execute(known).one_or_none() is not None
 
     def problems(self, connection: Connection, end: tuple[int, str]) -> tuple[AuditProblem, ...]:
-        """What was changed, removed, inserted or reordered; places are those the rows were written at."""
+        """What was changed, removed, inserted or reordered; positions are those at which the rows were written."""
         if self._is_intact(connection, end):
             return ()
         rows = [row for some in self._batches(connection) for row in some]
-        walk = _ChainWalk(self, [row if type(row["seq"]) is int else {**row, "seq": 0} for row in rows])
-        walk.walk(*end)
-        return walk.problems()
+        trace = _ChainTrace(self, [row if type(row["seq"]) is int else {**row, "seq": 0} for row in rows])
+        trace.follow(*end)
+        return trace.problems()
 
-    def hash_matches(self, row: ChainRow, place: int) -> bool:
-        """Whether a row is as it was written at this place."""
+    def hash_matches(self, row: ChainRow, position: int) -> bool:
+        """Whether a row is as it was written at this position."""
         try:
-            return bool(self.row_hash({**row, "seq": place}) == row["hash"])
-        except TypeError:  # bytes, where a text was written
+            return bool(self.row_hash({**row, "seq": position}) == row["hash"])
+        except TypeError:  # bytes instead of a text
             return False
 
     def _is_intact(self, connection: Connection, end: tuple[int, str]) -> bool:
@@ -109,51 +109,51 @@ class AuditChain:
 
 
 @dataclass
-class _ChainWalk:
+class _ChainTrace:
     """Follows a chain from its end to its start."""
 
     chain: AuditChain
     rows: Sequence[ChainRow]
     positions: dict[int, int] = field(default_factory=dict)
-    """For rows by their index: the place they were written at."""
+    """For the index of a row: the position at which it was written."""
     changed: list[int] = field(default_factory=list)
     removed: list[int] = field(default_factory=list)
 
-    def walk(self, place: int, wanted: str) -> None:
+    def follow(self, position: int, wanted: str) -> None:
         by_hash: defaultdict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.rows):
             by_hash[row["hash"]].append(index)
         by_seq = {row["seq"]: index for index, row in enumerate(self.rows)}
-        if wanted not in by_hash:  # of rows that were cut off, the first is enough to name
-            place = min(place, max(by_seq, default=0) + 1)
-        while place > 0:
-            found = self._of_hash(by_hash[wanted], place)
+        if wanted not in by_hash:  # if the last rows were removed, it is enough to name the first of them
+            position = min(position, max(by_seq, default=0) + 1)
+        while position > 0:
+            found = self._of_hash(by_hash[wanted], position)
             if found is None:
-                found = self._stand_in(by_seq.get(place))
+                found = self._changed_at(by_seq.get(position))
             if found is None:
-                self.removed.append(place)
-                wanted = self._hash_at(by_seq.get(place - 1))
+                self.removed.append(position)
+                wanted = self._hash_at(by_seq.get(position - 1))
             else:
-                wanted = self._taken(found, place, by_hash, by_seq)
-            place -= 1
+                wanted = self._accept(found, position, by_hash, by_seq)
+            position -= 1
 
-    def _taken(self, index: int, place: int, by_hash: Mapping[str, list[int]], by_seq: Mapping[int, int]) -> str:
-        """Settle a row at its place, and say which hash must stand before it."""
+    def _accept(self, index: int, position: int, by_hash: Mapping[str, list[int]], by_seq: Mapping[int, int]) -> str:
+        """Accept a row at its position; returns the hash that the row before it must have."""
         row = self.rows[index]
-        self.positions[index] = place
+        self.positions[index] = position
         previous: str = row["prev_hash"]
-        if self.chain.hash_matches(row, place):
+        if self.chain.hash_matches(row, position):
             return previous
-        self.changed.append(place)
-        known = previous == START or self._of_hash(by_hash.get(previous, ()), place - 1) is not None
-        return previous if known else self._hash_at(by_seq.get(place - 1))
+        self.changed.append(position)
+        known = previous == START or self._of_hash(by_hash.get(previous, ()), position - 1) is not None
+        return previous if known else self._hash_at(by_seq.get(position - 1))
 
-    def _of_hash(self, indexes: Sequence[int], place: int) -> int | None:
+    def _of_hash(self, indexes: Sequence[int], position: int) -> int | None:
         free = [index for index in indexes if index not in self.positions]
-        return min(free, key=lambda index: not self.chain.hash_matches(self.rows[index], place)) if free else None
+        return min(free, key=lambda index: not self.chain.hash_matches(self.rows[index], position)) if free else None
 
-    def _stand_in(self, index: int | None) -> int | None:
-        """The row at this place whose own hash was touched, unless it is a whole row of another place."""
+    def _changed_at(self, index: int | None) -> int | None:
+        """The row at this position if its own hash was changed; None if it is an intact row of another position."""
         if index is None or index in self.positions:
             return None
         row = self.rows[index]
@@ -163,8 +163,8 @@ class _ChainWalk:
         return str(self.rows[index]["hash"]) if index is not None else ""
 
     def problems(self) -> tuple[AuditProblem, ...]:
-        found = [AuditProblem(place, "changed", f"row {place} was changed") for place in self.changed]
-        found += [AuditProblem(place, "removed", f"row {place} is missing") for place in self.removed]
+        found = [AuditProblem(position, "changed", f"row {position} was changed") for position in self.changed]
+        found += [AuditProblem(position, "removed", f"row {position} is missing") for position in self.removed]
         for index, row in enumerate(self.rows):
             if index not in self.positions:
                 found.append(AuditProblem(row["seq"], "inserted", f"row {row['seq']} is not of the chain"))
@@ -183,7 +183,7 @@ NO_ROWS = (0, START)
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One thing that somebody did."""
+    """One thing that a user did."""
 
     seq: int
     at: str
@@ -224,13 +224,13 @@ class Audit:
         outcome: str = "",
         details: Mapping[str, Any] | None = None,
     ) -> int:
-        """Add a row at the end, and give its number."""
-        told = {"at": at, "user": user, "host": host, "action": action, "subject": subject, "outcome": outcome}
+        """Append a row; returns its number."""
+        values = {"at": at, "user": user, "host": host, "action": action, "subject": subject, "outcome": outcome}
         with self._db.writing("audit") as connection:
             end = _read_end(connection)
             if end == NO_ROWS:
                 connection.execute(self._db.upsert(AUDIT_HEAD, {"name": HEAD_NAME, "seq": 0, "hash": START}))
-            return CHAIN.append(connection, [{**told, "details": dict(details or {})}], end)
+            return CHAIN.append(connection, [{**values, "details": dict(details or {})}], end)
 
     def rows(
         self,
@@ -261,25 +261,25 @@ class Audit:
             return [_row_of(row) for row in connection.execute(wanted)]
 
     def head(self) -> str:
-        """The hash of the last row: noted elsewhere, it proves later that nobody wrote the whole audit anew."""
+        """The hash of the last row: noted down elsewhere, it later proves that the audit was not rewritten."""
         with self._db.reading() as connection:
             return _read_end(connection)[1]
 
     def has_head(self, head: str) -> bool:
-        """Whether a row has this hash, as every head of before does; no head at all is known."""
+        """Whether a row has this hash, as every earlier head does; an empty head is always known."""
         with self._db.reading() as connection:
             return CHAIN.has_head(connection, head)
 
     def prove(self, head: str = "") -> AuditProof:
-        """Whether the audit holds, and where it ends for the next time."""
-        end = self.head()  # before the proof, which covers it then
+        """Whether the audit is intact, and its head for the next time."""
+        end = self.head()  # read before the check, which then covers it
         broken = self.check(head)
         return AuditProof(broken is None, broken.seq if broken else None, broken.text if broken else "", end)
 
     def check(self, head: str = "") -> AuditProblem | None:
-        """The first row that was changed, removed or put in; None if all are as they were written.
+        """The first row that was changed, removed or inserted; None if there is none.
 
-        With a `head` of before, one of the rows must have that hash.
+        With an earlier `head`, one of the rows must have that hash.
         """
         with self._db.reading() as connection:
             if not CHAIN.has_head(connection, head):
@@ -298,7 +298,7 @@ def _read_end(connection: Connection) -> tuple[int, str]:
 
 
 def _row_of(row: Row[Any]) -> AuditRow:
-    """A row as it stands; whether it is as it was written, `check` says."""
+    """A row as it is now; `check` says whether it was changed."""
     names = ("at", "user", "host", "action", "subject", "outcome")
     texts = {name: text if is_storable(text := getattr(row, name)) else "" for name in names}
     return AuditRow(seq=row.seq, **texts, details={"damaged": True} if row.details is None else row.details)

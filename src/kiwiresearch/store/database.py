@@ -28,11 +28,11 @@ BUSY_S = 30.0
 PAUSE_S = 0.01
 STORE_ERRORS = ErrorKinds("store", busy=StoreUnreachable, damaged=StoreDamaged, unreachable=StoreUnreachable)
 LOCK_SPACE = 543_197_703
-"""The number under which our locks are known to a PostgreSQL server."""
+"""The number that marks our advisory locks on a PostgreSQL server."""
 LOCK_KEY = (
     f"{LOCK_SPACE}, hashtext(coalesce(current_schema(), current_setting('search_path')) || ' ' || CAST(:lock AS text))"
 )
-"""A lock by its name and by the schema, also while that is yet to be made: no two schemas wait for each other."""
+"""A lock is known by its name and schema, even before the schema exists: two schemas never wait for each other."""
 LOCK = text(f"SELECT pg_advisory_xact_lock({LOCK_KEY})")
 TRY_SESSION_LOCK = text(f"SELECT pg_try_advisory_lock({LOCK_KEY})")
 WAIT_SESSION_LOCK = text(f"SELECT pg_advisory_lock({LOCK_KEY})")
@@ -40,14 +40,14 @@ UNLOCK_SESSION = text(f"SELECT pg_advisory_unlock({LOCK_KEY})")
 BACKEND = text("SELECT pg_backend_pid()")
 CLOCK = text("SELECT extract(epoch FROM clock_timestamp())")
 KEEPALIVE_SETTINGS = ("tcp_keepalives_idle = 5", "tcp_keepalives_interval = 5", "tcp_keepalives_count = 3")
-"""Settings by which the server notices within half a minute that the machine of who holds a lock is gone."""
+"""With these settings the server notices within half a minute that the machine of a lock's holder is gone."""
 Insert = sqlite.Insert | postgresql.Insert
 
 
 class Database:
-    """A file or a server. Safe to use from several threads; every transaction has a connection of its own.
+    """A file or a server. Safe to use from several threads; every transaction has its own connection.
 
-    With one connection only, `hold` takes a lock that lasts from transaction to transaction.
+    With only one connection, `hold` takes a lock that lasts beyond a transaction.
     """
 
     def __init__(
@@ -68,30 +68,30 @@ class Database:
         self._engine = open_engine(address, kinds, busy_s=busy_s, connections=connections)
         self._held_lock = ""
         self._holder = 0
-        """The server's number for the connection that holds the lock."""
+        """The server's process number of the connection that holds the lock."""
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn what the engine says meanwhile into an error of ours; bugs keep their traceback."""
+        """Turn errors of the engine into ours; bugs keep their traceback."""
         return database_errors(self.name, self.kinds)
 
     @contextmanager
     def writing(self, *locks: str) -> Iterator[Connection]:
-        """One transaction that is kept whole or not at all.
+        """One transaction, committed as a whole or not at all.
 
-        Who names the same lock comes one after the other; a file has one writer at a time anyway.
+        Transactions that name the same lock run one after the other; a file has one writer at a time anyway.
         """
         with self.errors(), self.write_transaction(*locks) as connection:
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One view of the database, in which nothing changes."""
+        """One consistent view of the database."""
         with self.errors(), self.read_transaction() as connection:
             yield connection
 
     @contextmanager
     def write_transaction(self, *locks: str) -> Iterator[Connection]:
-        """As `writing`, for who has other errors inside, and wraps its own statements in `errors`."""
+        """As `writing`, for callers that raise other errors inside, and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if self.is_file:
                 connection = connection.execution_options(**{BEGIN_OPTION: "BEGIN IMMEDIATE"})
@@ -104,7 +104,7 @@ class Database:
 
     @contextmanager
     def read_transaction(self) -> Iterator[Connection]:
-        """As `reading`, for who has other errors inside, and wraps its own statements in `errors`."""
+        """As `reading`, for callers that raise other errors inside, and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -113,9 +113,9 @@ class Database:
                 transaction.rollback()
 
     def hold(self, lock: str, *, timeout_s: float) -> bool:
-        """Hold a lock of a server until the database is closed; whether it was free in time.
+        """Hold a lock of a server until the database is closed; False if it was not free in time.
 
-        The lock is the connection's own: whoever has lost it can write nothing more.
+        The lock belongs to the connection: if that is lost, nothing more can be written.
         """
         with self.errors(), self._engine.connect() as connection:
             taken = connection.execute(TRY_SESSION_LOCK, {"lock": lock}).scalar_one()
@@ -137,25 +137,25 @@ class Database:
             )
 
     def now(self, connection: Connection) -> float:
-        """Seconds since 1970: a server's own clock, since those of its hosts differ; else the one passed in."""
+        """Seconds since 1970: by the server's clock, since those of its hosts differ, or by the one passed in."""
         if self.is_file:
             return self._clock()
         return float(connection.execute(CLOCK).scalar_one())
 
     def insert(self, table: Table) -> Insert:
-        """An insert that can say what is to happen where the key is taken."""
+        """An insert that can handle a conflict of keys."""
         return sqlite.insert(table) if self.is_file else postgresql.insert(table)
 
     def upsert(self, table: Table, row: Mapping[str, Any]) -> Insert:
-        """Insert a row, or take the place of the one with its key."""
+        """Insert a row, or replace the one with its key."""
         keys = [column.name for column in table.primary_key]
         rest = {name: value for name, value in row.items() if name not in keys}
         return self.insert(table).values(dict(row)).on_conflict_do_update(index_elements=keys, set_=rest)
 
     def enable_wal(self) -> None:
-        """Let readers of the file not wait for its writer, if its disk can do that.
+        """Use write-ahead logging, so that readers need not wait for the writer, if the disk allows it.
 
-        Only who is alone can change how a file is written, and nobody is told when that is.
+        Only a process that has the file to itself can switch, and nothing tells it when: hence the retries.
         """
         until = time.monotonic() + self._busy_s
         while not self._try_wal() and time.monotonic() < until:
@@ -177,15 +177,17 @@ class Database:
         return True
 
     def close(self) -> None:
-        """Close all connections, and let others have the lock now: a server would notice only some time later."""
+        """Close all connections, and release the lock at once: the server would notice only after a while."""
         if self._held_lock:
             with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
-                connection.execute(UNLOCK_SESSION, {"lock": self._held_lock})  # one that is lost holds nothing
+                connection.execute(
+                    UNLOCK_SESSION, {"lock": self._held_lock}
+                )  # if the connection is lost, so is the lock
         self._engine.dispose()
 
 
 def _wait_for_lock(connection: Connection, lock: str, timeout_s: float) -> bool:
-    """Wait for the lock as the server does, which gives it on at once; whether that was in time."""
+    """Wait for the lock on the server, which passes it on at once; False if that took too long."""
     connection.execute(text(f"SET LOCAL lock_timeout = {max(1, int(timeout_s * 1000))}"))
     try:
         connection.execute(WAIT_SESSION_LOCK, {"lock": lock})

@@ -30,7 +30,7 @@ FREE_SPACE = "Make room, then go on."
 
 @dataclass(frozen=True, slots=True)
 class ErrorKinds:
-    """What a database holds, and which errors tell of it."""
+    """What a database contains, and the errors for its failures."""
 
     noun: str
     busy: type[KiwiError]
@@ -39,10 +39,10 @@ class ErrorKinds:
 
 
 class _EngineMessage(NamedTuple):
-    """How an engine tells of a failure, and what that means to a user.
+    """A failure as an engine reports it, and what it means to a user.
 
-    Codes are the SQLSTATE of PostgreSQL and the beginning of SQLite's names of errors. Words are
-    needed where there is no code of its own, as when a server refuses a connection.
+    Codes are SQLSTATEs of PostgreSQL and prefixes of SQLite's error names. Words are needed where a failure
+    has no code of its own, as when a server refuses a connection.
     """
 
     codes: tuple[str, ...]
@@ -108,24 +108,24 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
     except (DBAPIError, StatementError, sqlite3.Error) as problem:
         if isinstance(problem, StatementError) and isinstance(problem.orig, KiwiError):
             raise problem.orig from problem  # a value was refused before the engine saw it
-        said = problem.orig if isinstance(problem, StatementError) else problem
-        known = _error_for(name, kind, said)
-        if known is None and isinstance(problem, OperationalError) and not isinstance(said, sqlite3.Error):
+        cause = problem.orig if isinstance(problem, StatementError) else problem
+        known = _error_for(name, kind, cause)
+        if known is None and isinstance(problem, OperationalError) and not isinstance(cause, sqlite3.Error):
             known = kind.unreachable(
                 f"The {kind.noun} {name!r} cannot be reached.", remedy=CHECK_SERVER
-            )  # a server has many words
+            )  # a server words this in many ways
         if known is None:
             raise
         raise known from problem
 
 
 def error_code(problem: BaseException | None) -> str:
-    """The SQLSTATE of PostgreSQL or SQLite's name of the error; empty where the engine gives none."""
+    """PostgreSQL's SQLSTATE or SQLite's error name; empty if the engine gives none."""
     return str(getattr(problem, "sqlstate", None) or getattr(problem, "sqlite_errorname", None) or "")
 
 
-def _error_for(name: str, kind: ErrorKinds, said: BaseException | None) -> KiwiError | None:
-    code, words = error_code(said), str(said).lower()
+def _error_for(name: str, kind: ErrorKinds, cause: BaseException | None) -> KiwiError | None:
+    code, words = error_code(cause), str(cause).lower()
     for row in _engine_messages(kind):
         if code.startswith(row.codes) or any(word in words for word in row.words):
             return row.error(f"The {kind.noun} {name!r} {row.text}.", remedy=row.remedy)
@@ -141,11 +141,11 @@ SERVER_SCHEMES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 FILE_SCHEME = "sqlite://"
 DRIVE = re.compile(r"/+[A-Za-z]:[\\/]")
 CONNECT_S = 10
-"""How long a server may take to let somebody in."""
+"""How long a connection to a server may take."""
 KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
-"""By which a server that went away without a word is noticed, and not waited for by the hour."""
+"""With these settings a server that vanished is noticed within seconds, and not waited for by the hour."""
 POOL_SIZE = 5
-"""How many connections of one process stay open; some more may be open for a while."""
+"""How many connections of a process stay open; a few more may be open for a while."""
 BEGIN_OPTION = "kiwi_begin"
 """The execution option that says how a transaction on a file begins."""
 
@@ -164,14 +164,15 @@ class Address:
 
     @classmethod
     def parse(cls, where: Path | str, noun: str) -> Address:
-        """The database that a path, or an address with sqlite:// or postgresql://, names."""
+        """The database at a path, or at an address with sqlite:// or postgresql://."""
         if isinstance(where, Path) or "://" not in where:
             return cls.of_file(Path(where).expanduser())
         if where.startswith(FILE_SCHEME):
             return cls.of_file(file_path(where))
         if where.startswith(SERVER_SCHEMES):
             url = _server_url(where)
-            return cls(_without_password(url), None, url)
+            shown = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
+            return cls(shown.render_as_string(hide_password=True), None, url)
         raise BadUsage(
             f"{where.partition('://')[0][:40]!r} is no kind of database a {noun} can be.",
             remedy="Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE.",
@@ -179,7 +180,7 @@ class Address:
 
 
 def _server_url(where: str) -> URL:
-    """The address of a PostgreSQL database, whichever of its names it begins with."""
+    """The address of a PostgreSQL database, with any of its schemes."""
     try:
         return make_url(where).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as problem:
@@ -189,14 +190,8 @@ def _server_url(where: str) -> URL:
         ) from problem
 
 
-def _without_password(url: URL) -> str:
-    """An address as messages may show it: without a password, wherever it stands."""
-    plain = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
-    return plain.render_as_string(hide_password=True)
-
-
 def file_path(where: str) -> Path:
-    """The file that a sqlite:// address names; it is always absolute, with three slashes or with four."""
+    """The file of a sqlite:// address; it is always absolute, with three slashes or with four."""
     rest = where.removeprefix(FILE_SCHEME)
     if not rest.startswith("/") or not rest.strip("/") or not where.isprintable():
         raise BadUsage(f"{where!r} names no file.", remedy="Write it as sqlite:///ABSOLUTE/PATH.")
@@ -205,10 +200,10 @@ def file_path(where: str) -> Path:
 
 
 def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connections: int = POOL_SIZE) -> Engine:
-    """An engine that opens nothing yet; nobody waits longer than `busy_s` for another's write.
+    """An engine that opens nothing yet; a lock of another process is waited for `busy_s` at most.
 
-    Of its connections `connections` stay open. With one there is never a second, so that a lock of
-    a session belongs to all that is done with the engine; with none, each is closed after use.
+    `connections` of its connections stay open. With one there is never a second, so that a session's lock covers
+    everything done with the engine; with none, each is closed after use.
     """
     is_file = address.path is not None
     pool: dict[str, Any] = {"poolclass": NullPool}
@@ -230,7 +225,7 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
         engine = create_engine(
             address.url,
             json_serializer=canonical_json,
-            json_deserializer=loads if is_file else None,  # a server refuses what is no JSON
+            json_deserializer=loads if is_file else None,  # a server stores nothing but valid JSON
             connect_args=given,
             **pool,
         )
@@ -248,10 +243,10 @@ def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connection
 
 
 def _set_up_file_connection(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # the driver would begin on its own, and late
+    connection.isolation_level = None  # the driver would begin transactions on its own, and late
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=NORMAL")
-    # A text that is no UTF-8 is damage of its row; by itself SQLite refuses all rows that are read with it.
+    # A text that is not UTF-8 should damage its own row only: by default SQLite refuses all rows read with it.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
 
 

@@ -19,7 +19,7 @@ from kiwiresearch.store.tables import HOST, STORE, is_storable
 
 SECRET = "secret"  # noqa: S105 — the name of it
 KeyUse = Literal["peers", "door"]
-"""What a key is for: hosts show theirs to each other; cookies of users are signed with another."""
+"""What a key is for: hosts authenticate to each other with one, and sign the cookies of users with the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class Hosts:
         self._db = database
 
     def announce(self, name: str, url: str, books: Sequence[Mapping[str, Any]]) -> None:
-        """Say that a host is there, now, with these books."""
+        """Store that a host is up now, with these books."""
         with self._db.writing() as connection:
-            told = {"url": url, "books": [dict(book) for book in books], "seen_at": self._db.now(connection)}
-            connection.execute(self._db.upsert(HOST, {"name": name, **told}))
+            values = {"url": url, "books": [dict(book) for book in books], "seen_at": self._db.now(connection)}
+            connection.execute(self._db.upsert(HOST, {"name": name, **values}))
 
     def all(self) -> list[HostRow]:
         """All hosts that did not leave, by name."""
@@ -56,11 +56,11 @@ class Hosts:
             connection.execute(delete(HOST).where(HOST.c.name == name))
 
     def key(self, use: KeyUse) -> str:
-        """The key of this store for one use: whoever sees it can make no other of it, nor the secret."""
+        """The key of this store for one use; neither the secret nor another key can be derived from it."""
         return hmac.new(self.secret().encode(), use.encode(), sha256).hexdigest()
 
     def secret(self) -> str:
-        """The secret of this store, made by the first who asks; it never leaves the store, keys are made of it."""
+        """The secret of this store, made on first use; only keys derived from it leave the store."""
         wanted = select(STORE.c.value).where(STORE.c.name == SECRET)
         with self._db.reading() as connection:
             found = connection.execute(wanted).scalar()
@@ -79,8 +79,8 @@ def _checked_secret(secret: str) -> str:
 
 
 def _host(row: Row[Any]) -> HostRow:
-    """A host as its row tells; what somebody else wrote there counts as nothing until the host announces itself."""
-    is_heard = (
+    """A host as in its row; a damaged row counts as nothing until the host announces itself again."""
+    is_intact = (
         is_storable(row.url) and row.books is not None and isinstance(row.seen_at, float) and isfinite(row.seen_at)
     )
-    return HostRow(row.name, row.url, tuple(row.books), row.seen_at) if is_heard else HostRow(row.name, "", (), 0.0)
+    return HostRow(row.name, row.url, tuple(row.books), row.seen_at) if is_intact else HostRow(row.name, "", (), 0.0)

@@ -22,7 +22,7 @@ ColumnShape = tuple[tuple[str, ...], Callable[[Any], bool], Any]
 
 
 def is_count(value: object) -> bool:
-    """Whether it is a whole number that can be counted on from."""
+    """Whether it is an integer that can safely be incremented."""
     return type(value) is int and abs(value) < 2**62
 
 
@@ -37,12 +37,12 @@ SHAPES: tuple[ColumnShape, ...] = (
     (("wish", "told"), _is_present, {}),
     (("losses",), _is_present, []),
 )
-"""What the columns of a job hold, and what is read in place of anything else."""
+"""What the columns of a job hold, and what is read instead of anything else."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """What is to be done, whose it is, and how far it is."""
+    """A row of the queue: what is to be done, for whom, and how far it is."""
 
     id: str
     kind: str
@@ -51,25 +51,25 @@ class JobRow:
     priority: int = 0
     state: str = "queued"
     turn: int = 0
-    """Its place in the line: who came earlier has a smaller one."""
+    """Its place in the queue: earlier jobs have smaller numbers."""
     attempt: int = 0
     """How often it was started."""
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
     told: Mapping[str, Any] = field(default_factory=dict)
-    """What it told of itself: pages, story, problem, remedy, …"""
+    """What it reported of itself: pages, story, problem, remedy, …"""
     worker: str = ""
-    """Who works on it, or did last."""
+    """The worker that runs it, or did last."""
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
-    """Each time it was lost or given back: "worker", "at" and "why"."""
+    """Each time it was lost or requeued: "worker", "at" and "why"."""
     damage: str = ""
-    """What in its row is not as it was written; empty where all is. What cannot be read is left out of the others."""
+    """What in its row is damaged; empty if nothing is. Damaged columns have their defaults in the other fields."""
 
     @property
     def holder(self) -> str:
-        """The worker and the attempt, by which a job is held even against an earlier attempt of the same worker."""
+        """The worker and the attempt: an earlier attempt of the same worker no longer holds the job."""
         return f"{self.worker}#{self.attempt}"
 
 
@@ -77,13 +77,12 @@ COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage"
 
 
 def job_columns(job: JobRow) -> dict[str, Any]:
-    """The columns of a job."""
     values = {name: getattr(job, name) for name in COLUMNS}
     return {**values, "wish": dict(job.wish), "told": dict(job.told), "losses": [dict(one) for one in job.losses]}
 
 
 def job_from_row(row: Row[Any]) -> JobRow:
-    """The job of a row; one that somebody else wrote into says so, and stops nobody."""
+    """The job of a row; unexpected values, which something else must have written, mark it as damaged."""
     found, wrong = dict(row._mapping), list[str]()
     for names, is_right, instead in SHAPES:
         for name in names:
@@ -110,19 +109,19 @@ def removal_remedy(job_id: str) -> str:
 
 
 def timestamp(moment: float) -> str:
-    """Seconds since 1970 as people write them."""
+    """Seconds since 1970 as an ISO timestamp."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds")
 
 
 def is_holder(row: Row[Any] | None, holder: str) -> bool:
-    """Whether a worker, or one attempt of a worker ("worker#attempt"), has the job now."""
+    """Whether a worker, or one attempt of it ("worker#attempt"), holds the job now."""
     if row is None or row.state != "running":
         return False
     return holder in (row.worker, f"{row.worker}#{row.attempt}")
 
 
 def require_held_job(connection: Connection, holder: str, job_id: str) -> Row[Any]:
-    """The row of a job that stays the holder's until the transaction ends; LeaseLost if it is not theirs."""
+    """The row of a job, locked until the transaction ends; LeaseLost if the holder does not hold it."""
     row = lock_job(connection, job_id)
     if row is None or not is_holder(row, holder):
         raise LeaseLost(
@@ -132,12 +131,12 @@ def require_held_job(connection: Connection, holder: str, job_id: str) -> Row[An
 
 
 def lock_job(connection: Connection, job_id: str) -> Row[Any] | None:
-    """The row of a job, which nobody else changes until the transaction ends."""
+    """The row of a job, locked until the transaction ends."""
     return connection.execute(select(JOB).where(JOB.c.id == job_id).with_for_update()).one_or_none()
 
 
 def require_job(connection: Connection, job_id: str) -> Row[Any]:
-    """The row of a job that there is, locked."""
+    """The row of a job, locked; RunNotFound if there is none."""
     row = lock_job(connection, job_id)
     if row is None:
         raise RunNotFound(f"There is no job {job_id[:200]!r}.", remedy="'kiwiresearch jobs list' names all of them.")
@@ -145,9 +144,9 @@ def require_job(connection: Connection, job_id: str) -> Row[Any]:
 
 
 def drop_unfinished(connection: Connection, job_id: str) -> None:
-    """Take away what a worker of a job has put that never became whole; nobody may hold the job just then.
+    """Delete the pieces of files that a worker did not complete; the job must not be held.
 
-    Whoever put it has lost the job, and is refused before the next piece.
+    A worker that was still writing them has lost the job, and is refused before its next piece.
     """
     now = select(RUN.c.revision).where(RUN.c.id == job_id).scalar_subquery()
     connection.execute(delete(PIECE).where(PIECE.c.run_id == job_id, PIECE.c.revision > func.coalesce(now, 0)))
@@ -157,7 +156,7 @@ LEASE_EXPIRED = "its worker was not heard of in time"
 PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
 MAX_LOSSES = 20
-"""How many times that a job was lost are told of, and how many that it was given back: the latest of each."""
+"""How many losses that were tries are kept, and how many others: the latest of each."""
 
 
 def lose_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
@@ -190,7 +189,7 @@ def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, Any]:
-    """What a job told so far; nothing where that cannot be read."""
+    """What a job reported so far; nothing if that is damaged."""
     return job_from_row(row).told
 
 
@@ -207,21 +206,21 @@ def _is_try(one: Mapping[str, Any]) -> bool:
 
 
 def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> JobRow:
-    """Change a row that is locked already; of a job that nobody holds any more, no half of its files stays."""
+    """Change a row that is locked already; once a job is no longer running, its incomplete files are deleted."""
     if values.get("state", "running") != "running":
         drop_unfinished(connection, job_id)
     return job_from_row(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())
 
 
 def next_number(db: Database, connection: Connection, name: str) -> int:
-    """The next of a kind of number; whoever wants one meanwhile waits until the transaction ends."""
+    """The next number of a kind; concurrent callers wait until the transaction ends."""
     first = db.insert(COUNTER).values(name=name, value=1)
     counted = first.on_conflict_do_update(index_elements=["name"], set_={"value": COUNTER.c.value + 1})
     return int(connection.execute(counted.returning(COUNTER.c.value)).scalar_one())
 
 
 def unused_id(connection: Connection, name: str, is_taken: Callable[[str], bool]) -> str:
-    """The first "name-N" that nobody has."""
+    """The first "name-N" that is not used."""
     used: set[str] = set()
     for column in (JOB.c.id, RUN.c.id):
         used.update(connection.scalars(select(column).where(column.startswith(f"{name}-", autoescape=True))))

@@ -17,13 +17,13 @@ from kiwiresearch.store.job_row import next_number, require_held_job
 from kiwiresearch.store.tables import FILE, NOTE, PART, PIECE, RUN
 
 PIECE_BYTES = 2**20
-"""How many bytes a row holds at most, before they are packed."""
+"""How many bytes a row holds at most, before compression."""
 COMPRESSION_LEVEL = 1
-"""Most of what packing can save, in a fifth of the time."""
+"""Most of the possible savings, in a fifth of the time."""
 
 
 def split_pieces(content: bytes | Path) -> Iterator[bytes]:
-    """The bytes, or those of a file, a piece at a time."""
+    """The bytes, or those of a file, in pieces."""
     if isinstance(content, bytes):
         for start in range(0, len(content), PIECE_BYTES):
             yield content[start : start + PIECE_BYTES]
@@ -38,7 +38,7 @@ def compress_piece(piece: bytes) -> bytes:
 
 
 def decompress_piece(row: bytes, what: str) -> bytes:
-    """A piece as it was packed. It is never longer than one may be, whatever the row says."""
+    """A decompressed piece; never longer than `PIECE_BYTES`, whatever the row contains."""
     opened = zlib.decompressobj()
     try:
         piece = opened.decompress(row, PIECE_BYTES + 1)
@@ -58,25 +58,25 @@ def damaged_content(what: str) -> StoreDamaged:
 
 
 ROWS_PER_READ = 8
-"""How many rows are read together, of at most a mebibyte each."""
+"""How many rows, of at most a mebibyte each, are read at a time."""
 
 
 class Parts:
-    """The growing files of jobs that are not done."""
+    """The growing files of unfinished jobs."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def sizes(self, job_id: str) -> dict[str, int]:
-        """How much there is of each file of a job."""
+        """The size of each file of a job."""
         wanted = select(PART.c.name, func.max(PART.c.start + PART.c.size)).where(PART.c.job_id == job_id)
         with self._db.reading() as connection:
             return {name: int(size) for name, size in connection.execute(wanted.group_by(PART.c.name))}
 
     def append(self, worker: str, job_id: str, pieces: Mapping[str, tuple[int, bytes]]) -> None:
-        """Add to files of a job, each from `start` on: all of it or nothing, and only by the one who holds the job.
+        """Append to files of a job, all or nothing; only its holder can.
 
-        `start` is the size so far. With a smaller one, what was there from `start` on is cut off first.
+        `start` is the size so far. With a smaller one, the file is first cut to that size.
         """
         with self._db.writing() as connection:
             require_held_job(connection, worker, job_id)
@@ -89,7 +89,7 @@ class Parts:
                 _add(connection, job_id, name, start, content)
 
     def read(self, job_id: str, name: str) -> Iterator[bytes]:
-        """The bytes of a file, piece after piece, each checked."""
+        """The bytes of a file in pieces, each of them checked."""
         place = 0
         wanted = (
             select(PART).where(PART.c.job_id == job_id, PART.c.name == name).order_by(PART.c.start).limit(ROWS_PER_READ)
@@ -106,7 +106,7 @@ class Parts:
                 place += row.size
 
     def drop(self, job_id: str) -> None:
-        """Forget all files of a job."""
+        """Delete all files of a job."""
         with self._db.writing() as connection:
             connection.execute(delete(PART).where(PART.c.job_id == job_id))
 
@@ -117,7 +117,7 @@ def _size(connection: Connection, job_id: str, name: str) -> int:
 
 
 def _cut(connection: Connection, job_id: str, name: str, start: int) -> None:
-    """Cut a file to a size; of the piece across the cut, the first bytes stay."""
+    """Cut a file to a size; of a piece across the cut, the first bytes stay."""
     of_file = (PART.c.job_id == job_id, PART.c.name == name)
     across = connection.execute(
         select(PART).where(*of_file, PART.c.start < start, PART.c.start + PART.c.size > start)
@@ -144,35 +144,36 @@ def _content(job_id: str, name: str, row: bytes, size: int, sha256: str) -> byte
 
 
 PIECES_PER_WRITE = 4
-"""How many pieces are written together: a large run keeps nobody else waiting for long."""
+"""How many pieces are written at a time, so that a large run does not block others for long."""
 
 REMOVED = 0
-"""The revision of a run that was removed; revisions are counted from 1."""
+"""The revision of a run that was removed; real revisions start at 1."""
 
 
 class Files:
-    """All runs that are done, with all their files."""
+    """The finished runs, with all their files."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def put(self, worker: str, run_id: str, files: Mapping[str, bytes | Path]) -> None:
-        """Keep the files of a run in place of any of before: all or none.
+        """Store the files of a run, replacing earlier ones: all or none.
 
-        `worker` holds the job of that id; '' stands for nobody, where a run is put by hand.
-        A file that is given as a path is read a piece at a time. Of two who put the same run at once,
-        the one who began later is heard.
+        `worker` holds the job of that id; it is empty if a run is stored by hand. A file given as a path is read in
+        pieces. If two store the same run at once, the one that started later wins.
         """
-        revision = self._new_revision(worker, run_id)
+        with self._db.writing() as connection:
+            _check_holder(connection, worker, run_id)
+            revision = next_number(self._db, connection, "revision")
         try:
             self._write_pieces(worker, run_id, revision, files)
         except BaseException:
-            with suppress(KiwiError):  # whoever puts the run next takes them away
+            with suppress(KiwiError):  # the next one to store the run deletes them
                 self._drop(run_id, revision)
             raise
 
     def runs(self) -> list[tuple[str, int]]:
-        """All runs with their revisions: a run that was put again has a new one, which no run ever had."""
+        """All runs with their revisions: a run that is stored again gets a new one, which no run had before."""
         with self._db.reading() as connection:
             wanted = select(RUN).where(RUN.c.revision != REMOVED).order_by(RUN.c.id)
             return [(row.id, row.revision) for row in connection.execute(wanted)]
@@ -183,16 +184,15 @@ class Files:
             return _revision(connection, run_id)
 
     def names(self, run_id: str) -> dict[str, str]:
-        """The names of a run's files, and the sha256 of each; none if there is no such run."""
+        """The names of a run's files with their SHA-256; none if there is no such run."""
         with self._db.reading() as connection:
             return {row.name: row.sha256 for row in _files(connection, run_id)}
 
     def read(self, run_id: str, name: str) -> bytes:
-        """A file as it was put."""
         return b"".join(self.pieces(run_id, name))
 
     def pieces(self, run_id: str, name: str) -> Iterator[bytes]:
-        """A file piece after piece; an error at its end if they are not what was put."""
+        """A file in pieces; StoreDamaged at its end if they are not what was stored."""
         what = f"the file {name!r} of the run {run_id!r}"
         seen = sha256()
         with self._db.reading() as connection:
@@ -207,9 +207,9 @@ class Files:
             raise damaged_content(what)
 
     def remove(self, run_id: str, *, keep_id: bool = False) -> None:
-        """Forget a run and all its files; one that is being put meanwhile becomes whole.
+        """Delete a run and its files, except one that is just being stored.
 
-        With `keep_id` nobody else gets the id, and who has a copy of the run can learn that it was removed.
+        With `keep_id` the id is not used again, and hosts with a copy of the run can see that it was removed.
         """
         of_run = RUN.c.id == run_id
         with self._db.writing() as connection:
@@ -222,7 +222,7 @@ class Files:
             connection.execute(gone.where(of_run))
 
     def remove_all(self, beginning: str) -> None:
-        """Forget whatever was put under ids that begin so, also what never became whole; nobody puts any meanwhile."""
+        """Delete everything under ids with this prefix, even incomplete runs; nothing may be stored there meanwhile."""
         with self._db.writing() as connection:
             for table, column in ((FILE, FILE.c.run_id), (PIECE, PIECE.c.run_id), (RUN, RUN.c.id)):
                 connection.execute(delete(table).where(column.startswith(beginning, autoescape=True)))
@@ -232,13 +232,8 @@ class Files:
         with self._db.reading() as connection:
             return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED
 
-    def _new_revision(self, worker: str, run_id: str) -> int:
-        with self._db.writing() as connection:
-            _check_holder(connection, worker, run_id)
-            return next_number(self._db, connection, "revision")
-
     def _write_pieces(self, worker: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
-        """Write all pieces beside those that are read, and let them be the run at last."""
+        """Write all pieces beside those being read, and switch to them at the end."""
         rows, waiting = [], []
         of_run = {"run_id": run_id, "revision": revision}
         for name in sorted(files):
@@ -271,7 +266,7 @@ class Files:
             connection.execute(delete(table).where(table.c.run_id == run_id, table.c.revision < now))
 
     def _drop(self, run_id: str, revision: int) -> None:
-        """Take back the pieces of a run that did not become whole; if it did and only the word was lost, they stay."""
+        """Delete the pieces of an incomplete run; they stay if it was completed, and only the confirmation was lost."""
         with self._db.writing() as connection:
             if _revision(connection, run_id) != revision:
                 of_run = (PIECE.c.run_id == run_id, PIECE.c.revision == revision)
@@ -288,7 +283,7 @@ def _revision(connection: Connection, run_id: str) -> int | None:
 
 
 def _files(connection: Connection, run_id: str) -> list[Row[tuple[object, ...]]]:
-    """The rows of the files that a run has now."""
+    """The rows of a run's current files."""
     now = (FILE.c.run_id == RUN.c.id, FILE.c.revision == RUN.c.revision)
     return list(connection.execute(select(FILE).where(RUN.c.id == run_id, *now).order_by(FILE.c.name)))
 
@@ -302,38 +297,38 @@ def _piece(connection: Connection, file: Row[tuple[object, ...]], number: int, w
 
 
 MAX_NOTE_BYTES = 2**25
-"""No run has more notes than that."""
+"""No run has more notes."""
 
 
 class NoteLines:
-    """The lines of notes, run by run."""
+    """The lines of notes on runs."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def lines(self, run_id: str) -> list[bytes]:
-        """All lines on a run, in the order in which they were added."""
+        """All lines on a run, in the order they were added."""
         wanted = select(NOTE.c.line).where(NOTE.c.run_id == run_id).order_by(NOTE.c.number)
         with self._db.reading() as connection:
             return [_bytes(line) for line in connection.scalars(wanted)]
 
     @contextmanager
     def appending(self, run_id: str) -> Iterator[Callable[[bytes], None]]:
-        """Adds lines to a run; nobody else does so meanwhile, on this host or another.
+        """Add lines to the notes on a run; nothing else does so meanwhile, on this host or another.
 
-        The lines are there for others when the block ends, and none is if it fails.
+        Others see the lines when the block ends; if it fails, none is added.
         """
         with self._db.writing(f"notes {run_id}") as connection:
             yield lambda line: _append(connection, run_id, line)
 
     def remove(self, run_id: str) -> None:
-        """Forget all lines on a run."""
+        """Delete all lines on a run."""
         with self._db.writing(f"notes {run_id}") as connection:
             connection.execute(delete(NOTE).where(NOTE.c.run_id == run_id))
 
 
 def _bytes(line: object) -> bytes:
-    """A line as it stands, on one line; what somebody else put there is for its readers to judge."""
+    """A line; whether it is a valid note is for its readers to judge."""
     return line if isinstance(line, bytes) else str(line).encode("utf-8", "replace")
 
 

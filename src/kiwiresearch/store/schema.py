@@ -20,18 +20,18 @@ Migration = Callable[[Connection], None]
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Tables, and how they came to be what they are."""
+    """The tables of a database and their migrations."""
 
     metadata: MetaData
     properties: Table
-    """A table of names and values, one of which is the version."""
+    """A table of names and values; one of them is the version."""
     version: int
     migrations: Mapping[int, Migration]
-    """For each version but the first: what makes the tables of the version before into those of it."""
+    """For each version but the first, the migration from the version before."""
     add_triggers: Migration | None = None
 
     def create(self, connection: Connection) -> None:
-        """Make the tables where none are, in the caller's transaction."""
+        """Create the tables, in the caller's transaction."""
         self.metadata.create_all(connection, checkfirst=False)
         if self.properties.metadata is not self.metadata:
             self.properties.create(connection)
@@ -40,7 +40,7 @@ class Schema:
             self.add_triggers(connection)
 
     def read_version(self, connection: Connection, db: Database) -> int:
-        """The version that is there; 0 where no table says one."""
+        """The version of the tables; 0 if there are none."""
         if self.properties.name not in table_names(connection):
             return 0
         is_version = self.properties.c.name == "version"
@@ -48,7 +48,7 @@ class Schema:
         return self.check_version(found, db)
 
     def check_version(self, found: str | None, db: Database) -> int:
-        """What is kept as the version as a number; one that this program does not know is refused."""
+        """The stored version as a number; an unknown one is refused."""
         noun = db.kinds.noun
         if found is None or not found.isdecimal():
             raise db.kinds.damaged(
@@ -63,7 +63,7 @@ class Schema:
         return int(found)
 
     def upgrade(self, connection: Connection, version: int) -> None:
-        """Run the migrations from `version` on, in one transaction, so that a database is of one version or another."""
+        """Run the migrations from `version` on in one transaction, so that no database is between two versions."""
         for number in range(version + 1, self.version + 1):
             self.migrations[number](connection)
         is_version = self.properties.c.name == "version"
@@ -75,18 +75,18 @@ def table_names(connection: Connection) -> set[str]:
 
 
 def digest(connection: Connection, tables: Iterable[Table], left_out: Collection[Column[Any]] = ()) -> str:
-    """A hash over all rows: the same for the same content on every engine, in whatever order it was written."""
-    seen = sha256()
+    """A hash of all rows: the same for the same content on every engine, in whatever order it was written."""
+    hashed = sha256()
     for table in sorted(tables, key=lambda table: table.name):
         columns = [column for column in table.c if column not in left_out]
-        seen.update(f"{table.name}\n".encode())
+        hashed.update(f"{table.name}\n".encode())
         rows = connection.execute(select(*columns).execution_options(yield_per=ROWS_PER_READ))
         for line in sorted(_row_hash(row._mapping) for row in rows):
-            seen.update(line)
-    return "sha256:" + seen.hexdigest()
+            hashed.update(line)
+    return "sha256:" + hashed.hexdigest()
 
 
 def _row_hash(row: Mapping[Any, Any]) -> bytes:
-    """A row as a short hash, so that large ones need little memory."""
-    told = {str(name): value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
-    return sha256(canonical_json(told).encode("utf-8", "surrogatepass")).digest()
+    """A row as a hash, so that large rows need little memory."""
+    values = {str(name): value.hex() if isinstance(value, bytes) else value for name, value in row.items()}
+    return sha256(canonical_json(values).encode("utf-8", "surrogatepass")).digest()

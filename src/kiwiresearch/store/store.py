@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Self
 
 from sqlalchemy import Connection, delete, select, update
@@ -24,11 +24,11 @@ from kiwiresearch.store.users import Users
 
 SCHEMA = Schema(METADATA, STORE, version=1, migrations=MappingProxyType({}))
 CLOCK_COLUMNS = frozenset({JOB.c.started_at, JOB.c.lease_until, HOST.c.seen_at})
-"""The times that the store's own clock told: they differ from one store to the next without meaning."""
+"""Times by the store's own clock, which differ between two stores of the same content."""
 
 
 def prepare_tables(db: Database) -> None:
-    """Have the tables there, in the version that this program knows; any number of processes may do so at once."""
+    """Create or migrate the tables; any number of processes may do so at once."""
     _make_file(db)
     with db.reading() as connection:
         version = _version(connection, db)
@@ -59,7 +59,7 @@ def _make_file(db: Database) -> None:
 
 
 def _version(connection: Connection, db: Database) -> int:
-    """The version of the store that is there; 0 where nothing is."""
+    """The version of the store; 0 if there is none yet."""
     version = SCHEMA.read_version(connection, db)
     others = table_names(connection) if version == 0 else set()
     if others if db.is_file else others & set(METADATA.tables):
@@ -71,24 +71,24 @@ def _version(connection: Connection, db: Database) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case. Its id names nobody; its name may be that of a living person."""
+    """A family case. Its id names nobody; its name may be that of a living person."""
 
     id: str
     name: str
     place: str
-    """The schema or the file that holds it."""
+    """The schema or file that holds it."""
     made_at: str
     changed_at: str
 
 
 class CaseList:
-    """The cases of a store; what is in each is elsewhere."""
+    """The family cases of a store; their contents are elsewhere."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def add(self, row: CaseEntry) -> bool:
-        """Note a new case; False if one has its id or its name."""
+        """Add a case; False if there is one with its id or name."""
         new = self._db.insert(CASE).values(asdict(row)).on_conflict_do_nothing().returning(CASE.c.id)
         with self._db.writing() as connection:
             return connection.execute(new).one_or_none() is not None
@@ -108,13 +108,13 @@ class CaseList:
             connection.execute(update(CASE).where(CASE.c.id == case_id).values(changed_at=at))
 
     def remove(self, case_id: str) -> None:
-        """Forget that there was a case; whoever calls has removed what it held."""
+        """Delete the entry of a case, whose contents the caller has removed."""
         with self._db.writing() as connection:
             connection.execute(delete(CASE).where(CASE.c.id == case_id))
 
 
 class Store:
-    """Jobs, runs, notes, hosts, people, audit and cases. All of it is safe from several threads and processes.
+    """Jobs, runs, notes, hosts, users, audit and cases; safe to use from several threads and processes.
 
     A process that forks must not use in the child what it opened before.
     """
@@ -126,7 +126,7 @@ class Store:
         self.is_shared = not database.is_file
         """Whether it is a server, which several hosts can reach."""
         self.is_primary = is_primary
-        """Whether runs, notes and cases live in it, and folders are only working copies."""
+        """Whether it holds runs, notes and cases, and folders are only working copies."""
         self.jobs = Jobs(database)
         self.leases = Leases(database)
         self.parts = Parts(database)
@@ -138,12 +138,12 @@ class Store:
         self.cases = CaseList(database)
 
     def now(self) -> float:
-        """Seconds since 1970: by the clock of the server that all share, else by the one passed in."""
+        """Seconds since 1970: by the clock of the shared server, or by the one passed in."""
         with self._database.reading() as connection:
             return self._database.now(connection)
 
     def digest(self) -> str:
-        """A hash over all that is kept, but for the secret of the store and the times of its own clock."""
+        """A hash of everything in the store but its secret and the times of its own clock."""
         with self._database.reading() as connection:
             return digest(
                 connection, [table for table in METADATA.tables.values() if table is not STORE], CLOCK_COLUMNS
@@ -155,17 +155,15 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def open_store(url: str, *, is_primary: bool, clock: Callable[[], float], busy_s: float = BUSY_S) -> Store:
-    """The store at `sqlite:///ABSOLUTE/PATH` or `postgresql://…`, made if it is not there yet.
+    """The store at `sqlite:///ABSOLUTE/PATH` or `postgresql://…`, created if it does not exist.
 
-    `clock` gives seconds since 1970, by which leases are judged in a file. Errors: BadUsage (no such
-    kind of URL, no driver), CannotWrite, StoreUnreachable (try again), StoreDamaged (no store, or a newer one).
+    `clock` gives seconds since 1970, for the leases in a file. Errors: BadUsage (unknown kind of URL, no
+    driver), CannotWrite, StoreUnreachable (try again), StoreDamaged (not a store, or a newer one).
     """
     if "://" not in url:
         remedy = "Write sqlite:///ABSOLUTE/PATH or postgresql://USER@HOST/DATABASE."

@@ -24,12 +24,12 @@ UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def is_storable(value: object) -> bool:
-    """Whether it is a text as every engine keeps it; a file may hold anything where somebody else wrote into it."""
+    """Whether it is a text that every engine can store; a file may contain anything if something else wrote to it."""
     return isinstance(value, str) and UNSTORABLE.search(value) is None
 
 
 class PlainText(TypeDecorator[str]):
-    """A text that every engine keeps as it is; one that some engine would not keep is refused by all."""
+    """A text that every engine stores unchanged; one that some engine would refuse is refused by all."""
 
     impl = Text
     cache_ok = True
@@ -48,7 +48,7 @@ class PlainText(TypeDecorator[str]):
 class JsonText(TypeDecorator[Any]):
     """A mapping, or a list of mappings, as canonical JSON: the same bytes on every engine.
 
-    Anything else is damage, and read as None: who reads the row says what that means, and others are not concerned.
+    Anything else is damage and read as None, so that it concerns only those who read that row.
     """
 
     impl = PlainText
@@ -64,7 +64,7 @@ class JsonText(TypeDecorator[Any]):
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
         try:
             found = json.loads(value) if is_storable(value) else None
-            # What is written as an escape may be half a character, which could not be written again.
+            # An escape may stand for half a character, which could not be written again.
             is_whole = "\\u" not in str(value) or is_storable(canonical_json(found))
         except (ValueError, RecursionError):
             return None
@@ -82,9 +82,9 @@ def _column(name: str, kind: Any = PlainText, **more: Any) -> Column[Any]:
 
 
 STORE = Table("kiwi_store", METADATA, _key("name"), _column("value"))
-"""What is true of the whole store: its version, and the secret that its hosts share."""
+"""Properties of the store: its version, and the secret that its hosts share."""
 COUNTER = Table("kiwi_counter", METADATA, _key("name"), _column("value", BigInteger))
-"""Numbers that only grow: turns in the line, starts, revisions of runs."""
+"""Numbers that only grow: turns in the queue, starts, revisions of runs."""
 
 JOB = Table(
     "kiwi_job",
@@ -110,7 +110,7 @@ JOB = Table(
     Index(None, "turn"),
 )
 SHARE = Table("kiwi_share", METADATA, _key("user"), _column("last_start", BigInteger))
-"""For each user, the number of the last start of a job of theirs."""
+"""For each user, the number of the last start of one of their jobs."""
 EVENT = Table(
     "kiwi_event",
     METADATA,
@@ -129,7 +129,7 @@ PART = Table(
     _column("sha256"),
     _column("packed", LargeBinary),
 )
-"""Pieces of files that only grow: where each begins, how long it is unpacked, and what it holds."""
+"""Pieces of growing files: where each starts, its size before compression, and its content."""
 
 RUN = Table("kiwi_run", METADATA, _key("id"), _column("revision", BigInteger))
 FILE = Table(
@@ -193,7 +193,7 @@ AUDIT = Table(
     _column("hash"),
 )
 AUDIT_HEAD = Table("kiwi_audit_head", METADATA, _key("name"), _column("seq", BigInteger), _column("hash"))
-"""Where the audit ends: kept apart, so that rows cut off are missed."""
+"""Where the audit ends, stored apart from it, so that missing last rows are noticed."""
 CASE = Table(
     "kiwi_case",
     METADATA,

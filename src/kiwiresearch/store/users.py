@@ -19,10 +19,10 @@ from kiwiresearch.store.tables import JOB, TOKEN, USER
 
 Role = Literal["reader", "researcher", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""What a user may do, the least first."""
+"""What a user may do, least first."""
 OWNER: Role = "owner"
 USERS_LOCK = "people"
-LONGEST_NAME = 100
+MAX_NAME = 100
 TOKEN_BYTES = 24
 PREFIX = "kiwi_"
 
@@ -74,7 +74,7 @@ class Users:
         self._db = database
 
     def add(self, name: str, role: str, *, made_at: str, limits: Mapping[str, Any] | None = None) -> UserRow:
-        """A new user; refused if there is one of that name."""
+        """Add a user; BadUsage if there is one of that name."""
         user = UserRow(_checked_name(name), _checked_role(role), dict(limits or {}), made_at)
         values = {"name": user.name, "role": user.role, "limits": dict(user.limits), "made_at": made_at}
         with self._db.writing() as connection:
@@ -92,7 +92,7 @@ class Users:
             return [_user_of(row) for row in connection.execute(select(USER).order_by(USER.c.name))]
 
     def set_role(self, name: str, role: str) -> UserRow:
-        """Give a user another role; the last owner stays one, else nobody could give it back."""
+        """Change the role of a user; the last owner stays one, or nobody could give the role back."""
         with self._db.writing(USERS_LOCK) as connection:
             _require_user(connection, name)
             if _checked_role(role) != OWNER:
@@ -100,15 +100,15 @@ class Users:
             return _changed(connection, name, {"role": role})
 
     def set_limits(self, name: str, limits: Mapping[str, Any]) -> UserRow:
-        """Give a user these limits in place of those of before."""
+        """Replace the limits of a user."""
         with self._db.writing() as connection:
             _require_user(connection, name)
             return _changed(connection, name, {"limits": dict(limits)})
 
     def remove(self, name: str) -> None:
-        """Forget a user and all tokens: they let nobody in from now on. The last owner stays.
+        """Delete a user and their tokens; the last owner stays.
 
-        Their jobs are nobody's then: whoever comes later under that name is somebody else.
+        Their jobs lose their user: a later user of that name is somebody else.
         """
         with self._db.writing(QUEUE_LOCK, USERS_LOCK) as connection:
             _require_user(connection, name)
@@ -118,7 +118,7 @@ class Users:
             connection.execute(delete(USER).where(USER.c.name == name))
 
     def new_token(self, name: str, *, label: str = "", made_at: str) -> NewToken:
-        """A new token of a user, shown this once."""
+        """A new token of a user; its text is shown only this once."""
         token = NewToken(secrets.token_hex(8), PREFIX + secrets.token_urlsafe(TOKEN_BYTES))
         row = {"id": token.id, "user": name, "label": label, "sha256": _hash(token.text), "made_at": made_at}
         with self._db.writing() as connection:
@@ -127,7 +127,7 @@ class Users:
         return token
 
     def tokens(self, name: str | None = None) -> list[TokenRow]:
-        """The tokens of a user, or of all, the oldest first."""
+        """The tokens of a user, or of all, oldest first."""
         wanted = select(TOKEN).order_by(TOKEN.c.made_at, TOKEN.c.id)
         if name is not None:
             wanted = wanted.where(TOKEN.c.user == name)
@@ -135,7 +135,7 @@ class Users:
             return [_token_of(row) for row in connection.execute(wanted)]
 
     def revoke(self, token_id: str, *, at: str) -> None:
-        """Let a token let nobody in any more; when it was revoked first stays."""
+        """Revoke a token; the time of the first revocation stays."""
         with self._db.writing() as connection:
             if connection.execute(select(TOKEN.c.id).where(TOKEN.c.id == token_id)).one_or_none() is None:
                 raise BadUsage(f"There is no token {token_id!r}.", remedy="Look at the list of the user's tokens.")
@@ -143,20 +143,20 @@ class Users:
             connection.execute(update(TOKEN).where(*of_token).values(revoked_at=at))
 
     def by_token_id(self, token_id: str) -> UserRow | None:
-        """Whose token has that id; None if it is nobody's, or was revoked."""
+        """The user of a token by its id; None if there is none, or it was revoked."""
         lets_in = (TOKEN.c.id == token_id, TOKEN.c.user == USER.c.name, TOKEN.c.revoked_at == "")
         with self._db.reading() as connection:
             return _user(connection, *lets_in)
 
     def token_of(self, text: str) -> TokenRow | None:
-        """The row of a token that lets somebody in."""
+        """The valid token of this text, if there is one."""
         with self._db.reading() as connection:
             wanted = select(TOKEN).where(TOKEN.c.sha256 == _hash(text), TOKEN.c.revoked_at == "")
             row = connection.execute(wanted).one_or_none()
         return _token_of(row) if row is not None else None
 
     def note_use(self, token_id: str, *, at: str) -> None:
-        """Note when a token was seen last; callers do so now and then, not at every request."""
+        """Store when a token was last used; callers do so now and then, not at every request."""
         with self._db.writing() as connection:
             connection.execute(update(TOKEN).where(TOKEN.c.id == token_id).values(used_at=at))
 
@@ -167,13 +167,13 @@ def _user(connection: Connection, *where: ColumnElement[bool]) -> UserRow | None
 
 
 def _require_user(connection: Connection, name: str) -> None:
-    """Refuse a name that is nobody's; who has it stays until the transaction ends."""
+    """Refuse an unknown user; an existing one is locked until the transaction ends."""
     if connection.execute(select(USER.c.name).where(USER.c.name == name).with_for_update()).one_or_none() is None:
         raise BadUsage(f"There is no user {name!r}.", remedy="'kiwiresearch users list' names all of them.")
 
 
 def _keep_an_owner(connection: Connection, name: str) -> None:
-    """Refuse where the only owner would be none; whoever else changes owners waits for our transaction."""
+    """Refuse to change the only owner; `USERS_LOCK` keeps others from changing owners meanwhile."""
     owners = connection.execute(select(USER.c.name).where(USER.c.role == OWNER)).scalars().all()
     if list(owners) == [name]:
         raise BadUsage(f"{name!r} is the only owner.", remedy="Make another user an owner first.")
@@ -185,7 +185,7 @@ def _changed(connection: Connection, name: str, values: dict[str, Any]) -> UserR
 
 
 def _user_of(row: Row[Any]) -> UserRow:
-    if row.limits is None:  # who has none of their own may have more than was meant for them
+    if row.limits is None:  # without limits of their own they might be allowed too much
         raise StoreDamaged(
             f"The store is damaged: the limits of the user {row.name!r} are not what was written.",
             remedy=BACKUP,
@@ -198,16 +198,16 @@ def _token_of(row: Row[Any]) -> TokenRow:
 
 
 def _hash(text: str) -> str:
-    """No salt and no slowness: a token of so many random bits cannot be guessed."""
+    """Neither salted nor slow: a token has too many random bits to be guessed."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _checked_name(name: str) -> str:
-    is_address = "/" in name or name in (".", "..")  # users are managed at addresses that end in their names
-    if not name or name != " ".join(name.split()) or not name.isprintable() or len(name) > LONGEST_NAME or is_address:
+    is_address = "/" in name or name in (".", "..")  # the API manages users at URLs that end in their names
+    if not name or name != " ".join(name.split()) or not name.isprintable() or len(name) > MAX_NAME or is_address:
         raise BadUsage(
             f"{name[:120]!r} cannot be the name of a user.",
-            remedy=f"Use letters, digits and single spaces, {LONGEST_NAME} of them at most.",
+            remedy=f"Use letters, digits and single spaces, {MAX_NAME} of them at most.",
         )
     return name
 

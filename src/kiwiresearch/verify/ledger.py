@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.runs.folder import (
+from kiwiresearch.runs.manifest import (
     BRIEF,
     CLAIMS,
     CORPUS,
@@ -23,9 +23,10 @@ from kiwiresearch.runs.folder import (
     REPORT_PAGE,
     SEAL,
     TIMINGS,
+    Manifest,
     seal_of,
 )
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import MALFORMED, file_content, json_value
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import Archive
@@ -36,7 +37,7 @@ Kind = Literal["files", "pages", "claims", "quotes", "statements"]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that does not hold, and where."""
+    """Something that could not be verified, and where."""
 
     file: str
     what: str
@@ -52,7 +53,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of proving a run: the run holds if nothing failed."""
+    """The result of verifying a run, which holds if nothing failed."""
 
     folder: Path
     failures: tuple[Failure, ...]
@@ -68,52 +69,52 @@ class Verification:
 
     @property
     def summary(self) -> str:
-        """What was proved, in a line."""
+        """What was verified, in a line."""
         counts = [(getattr(self, kind), kind) for kind in ("quotes", "claims", "statements", "pages", "files")]
         return ", ".join(count_of(count, kind[:-1]) for count, kind in counts)
 
     def record(self) -> dict[str, Any]:
-        """The verification as plain data."""
+        """The verification as JSON."""
         proved = {kind: getattr(self, kind) for kind in ("files", "pages", "claims", "quotes", "statements")}
         failures = [asdict(failure) for failure in self.failures]
         return {"run": str(self.folder), "holds": self.holds, "proved": proved, "failures": failures}
 
 
 class Ledger:
-    """Takes down what is proved and what fails."""
+    """Records what is verified and what fails."""
 
     def __init__(self) -> None:
         self._failures: list[Failure] = []
-        self._proved: Counter[Kind] = Counter()
+        self._counts: Counter[Kind] = Counter()
 
     def fail(self, file: str, what: str, *, line: int = 0, claim: str = "", remedy: str = "") -> None:
         self._failures.append(Failure(file, what.rstrip("."), line, claim, remedy))
 
-    def prove(self, kind: Kind) -> None:
-        self._proved[kind] += 1
+    def count(self, kind: Kind) -> None:
+        self._counts[kind] += 1
 
     @contextmanager
-    def proving(self, kind: Kind) -> Iterator[None]:
-        """What is proved if nothing fails meanwhile."""
+    def counting(self, kind: Kind) -> Iterator[None]:
+        """Count one of a kind as verified if nothing fails meanwhile."""
         before = len(self._failures)
         yield
         if len(self._failures) == before:
-            self.prove(kind)
+            self.count(kind)
 
     def at(self, file: str, line: int = 0, claim: str = "") -> Location:
-        """A place of a file, for all that is found there."""
+        """A place in a file, for all failures there."""
         return Location(self, file, line, claim)
 
     def result(self, folder: Path) -> Verification:
-        """What was found, failures by their file and place."""
+        """The result, without duplicate failures."""
         failures = tuple(dict.fromkeys(self._failures))
-        counts = {kind: self._proved[kind] for kind in ("files", "pages", "claims", "quotes", "statements")}
+        counts = {kind: self._counts[kind] for kind in ("files", "pages", "claims", "quotes", "statements")}
         return Verification(folder, failures, **counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place where something is proved."""
+    """A place in a file where something is checked."""
 
     ledger: Ledger
     file: str
@@ -125,7 +126,7 @@ class Location:
 
     @contextmanager
     def catching_malformed(self, what: str) -> Iterator[None]:
-        """A record that cannot be read has failed; the rest goes on."""
+        """Turn the error of a malformed record into a failure, and go on."""
         try:
             yield
         except MALFORMED as problem:
@@ -135,16 +136,17 @@ class Location:
             self.fail(f"{what} ({' '.join(told.split())})")
 
 
+MAX_SHOWN = 60
 OUTPUTS = (BRIEF, CLAIMS, CORPUS, GRAPH, REPORT, REPORT_PAGE, LOG)
 BY_MODEL = "claims_by_model"
 NOT_MADE_FROM = frozenset(
     {"fingerprint", "outputs", "understood", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL}
 )
-"""Fields of a manifest that tell what came out; all others tell what the run was made from."""
+"""The fields of a manifest that say what came out; all others say what the run was made from."""
 
 
-def prove_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
-    """The manifest, as it stands; None if it cannot be read. Without one there is no run, which is an error."""
+def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
+    """The manifest; None if it cannot be read. If there is none at all, RunNotFound is raised."""
     file = folder / MANIFEST
     raw = b""
     if file.is_file():
@@ -157,8 +159,8 @@ def prove_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
     except RunDamaged:
         ledger.fail(MANIFEST, "it is not as a run writes it")
         return None
-    with ledger.proving("files"):
-        _prove_document(MANIFEST, manifest.record, raw, ledger)
+    with ledger.counting("files"):
+        _verify_document(MANIFEST, manifest.record, raw, ledger)
         made_from = {name: value for name, value in manifest.record.items() if name not in NOT_MADE_FROM}
         told = canonical_json(made_from).encode("utf-8", "replace")
         if manifest.fingerprint != "sha256:" + sha256(told).hexdigest()[:32]:
@@ -166,8 +168,8 @@ def prove_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
     return manifest
 
 
-def prove_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, bytes]:
-    """The outputs that can be read, each held against its size and hash."""
+def verify_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, bytes]:
+    """The outputs that can be read, each checked against its size and hash."""
     outputs = manifest.outputs
     for name in sorted(set(OUTPUTS) - set(outputs)):
         ledger.fail(MANIFEST, f"it does not name the output {name!r}")
@@ -178,19 +180,19 @@ def prove_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, b
             continue
         found[name] = raw
         if name in outputs:
-            with ledger.proving("files"):
-                _prove_output(name, raw, outputs[name], ledger)
+            with ledger.counting("files"):
+                _verify_output(name, raw, outputs[name], ledger)
     return found
 
 
-def prove_timings(folder: Path, manifest: Manifest, ledger: Ledger) -> None:
-    """The timings say nothing of the topic, but nobody shall have edited them either."""
+def verify_timings(folder: Path, manifest: Manifest, ledger: Ledger) -> None:
+    """Check the timings, which nobody should have edited either."""
     raw = _content(folder / TIMINGS, ledger)
     if raw is None:
         return
-    with ledger.at(TIMINGS).catching_malformed("it is not as a run writes it"), ledger.proving("files"):
+    with ledger.at(TIMINGS).catching_malformed("it is not as a run writes it"), ledger.counting("files"):
         timings = json_document(raw)
-        _prove_document(TIMINGS, timings, raw, ledger)
+        _verify_document(TIMINGS, timings, raw, ledger)
         if len(timings["seconds_by_page"]) + timings["pages_kept"] != manifest.record.get("pages"):
             ledger.fail(TIMINGS, "it does not tell of as many pages as the manifest")
 
@@ -212,7 +214,7 @@ class JsonLine(NamedTuple):
 
 
 def json_lines(file: str, raw: bytes, ledger: Ledger) -> list[JsonLine]:
-    """The lines that are JSON objects; the others have failed."""
+    """The lines that are JSON objects; others are failures."""
     *lines, rest = raw.split(b"\n")
     if rest:
         ledger.fail(file, "its last line has no end", line=len(lines) + 1)
@@ -224,12 +226,30 @@ def json_lines(file: str, raw: bytes, ledger: Ledger) -> list[JsonLine]:
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """How a run writes JSON."""
+    """JSON as a run writes it."""
     return canonical_json(value).encode("utf-8", "replace")
 
 
+def differing_fields(found: Mapping[str, Any], right: Mapping[str, Any]) -> list[str]:
+    """The names of the fields in which two records differ, as a run writes them."""
+    names = sorted({*found, *right})
+    return [name for name in names if canonical_bytes(found.get(name)) != canonical_bytes(right.get(name))]
+
+
+def first_difference(one: Sequence[str], other: Sequence[str]) -> int:
+    """The index at which two texts, or two lists of lines or words, first differ."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+
+
+def shown(value: object) -> str:
+    """A text in quotation marks, shortened; an edited record may have another value in its place."""
+    text = str(value)
+    return repr(text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…")
+
+
 def _content(file: Path, ledger: Ledger) -> bytes | None:
-    """The bytes of a file; None where they cannot be had, which has failed."""
+    """The bytes of a file; None, and a failure, if they cannot be read."""
     try:
         return file_content(file)
     except RunDamaged as problem:
@@ -237,15 +257,15 @@ def _content(file: Path, ledger: Ledger) -> bytes | None:
         return None
 
 
-def _prove_output(name: str, raw: bytes, told: Mapping[str, Any], ledger: Ledger) -> None:
+def _verify_output(name: str, raw: bytes, told: Mapping[str, Any], ledger: Ledger) -> None:
     if len(raw) != told.get("bytes"):
         ledger.fail(name, f"it has {len(raw):,} bytes, and the manifest says {told.get('bytes')!r}")
     if sha256(raw).hexdigest() != told["sha256"]:
         ledger.fail(name, "it was changed: its SHA-256 is not the manifest's")
 
 
-def _prove_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Ledger) -> None:
-    """Its seal, and that every byte of it is as a run writes it."""
+def _verify_document(name: str, found: Mapping[str, Any], raw: bytes, ledger: Ledger) -> None:
+    """Check the seal, and that every byte is as a run writes it."""
     if SEAL not in found:
         ledger.fail(name, "it has no seal")
     elif found[SEAL] != seal_of(found):
@@ -259,7 +279,7 @@ REMEDY = "Put it on your shelf with 'kiwiresearch books add', or name it with --
 
 @dataclass(frozen=True, slots=True)
 class VerifiedBook:
-    """A book as the manifest has it, and the book itself if it is there."""
+    """A book as the manifest names it, and the book itself if it is available."""
 
     id: BookId
     name: str
@@ -268,8 +288,8 @@ class VerifiedBook:
     archive: Archive | None
 
 
-def manifest_books(manifest: Manifest) -> list[dict[str, Any]]:
-    """What a manifest says of its books; nothing where it was edited into something else."""
+def manifest_books(manifest: Manifest) -> list[Mapping[str, Any]]:
+    """The book records of a manifest that are well-formed."""
     return [
         row
         for row in manifest.book_records
@@ -278,7 +298,7 @@ def manifest_books(manifest: Manifest) -> list[dict[str, Any]]:
 
 
 def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId, VerifiedBook]:
-    """The books of a run; one that is not there has failed, and what can be proved without it is."""
+    """The books of a run; a missing one is a failure, and the rest is checked without it."""
     found = {}
     for row in manifest_books(manifest):
         book = BookId(row["id"])
@@ -292,7 +312,7 @@ def open_books(manifest: Manifest, shelf: Shelf, ledger: Ledger) -> dict[BookId,
 
 
 def _opened(book: BookId, shelf: Shelf) -> tuple[Archive | None, str]:
-    """The first book of that UUID that can be opened; or why none can."""
+    """The first book of that UUID that can be opened, or why none can."""
     problem = ""
     for placed in shelf.books:
         if placed.id != book:

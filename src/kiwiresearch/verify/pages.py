@@ -28,16 +28,18 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc, page_record
 from kiwiresearch.page.pictures import pictures_in
 from kiwiresearch.page.read import open_page
-from kiwiresearch.runs.folder import BRIEF, CORPUS, GRAPH, PICTURES
+from kiwiresearch.runs.manifest import BRIEF, CORPUS, GRAPH, PICTURES
 from kiwiresearch.search.interpretation import first_line
 from kiwiresearch.search.query import Score, ScoreLine
-from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, prove_claims
+from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import (
     JsonLine,
     Ledger,
     Location,
     VerifiedBook,
     canonical_bytes,
+    differing_fields,
+    first_difference,
     json_document,
     json_lines,
 )
@@ -45,224 +47,224 @@ from kiwiresearch.zim.archive import Archive, EntryRef
 
 METADATA = "metadata"
 AROUND = 24
-"""Characters shown before and behind the place where two texts part."""
+"""Characters shown before and after the first difference of two texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPage:
-    """What other files may say of a page, now that its line in the corpus is proved."""
+    """What other files may say about a page, now that its line in the corpus is verified."""
 
     ref: EntryRef
     title: str
     metadata: Mapping[str, Any]
     opening: str | None
-    """Its first sentence; None if the book is not there."""
+    """Its first sentence; None if the book is not available."""
     text: str
     language: str
 
 
-def prove_pages(
+def verify_pages(
     files: Mapping[str, bytes],
     books: Mapping[BookId, VerifiedBook],
     filed: Sequence[FiledClaim],
     ledger: Ledger,
     *,
-    again: bool,
+    same_version: bool,
     with_model: bool,
 ) -> list[VerifiedPage]:
-    """Read every page of the corpus again, and prove its record and its claims."""
+    """Read every page of the corpus again, and check its record and its claims."""
     of_page: dict[EntryRef, list[FiledClaim]] = defaultdict(list)
     for one in filed:
         of_page[one.claim.ref].append(one)
     found = []
     for row in json_lines(CORPUS, files.get(CORPUS, b""), ledger):
-        spot = ledger.at(CORPUS, row.line)
-        with spot.catching_malformed("it is no page as a run writes it"):
+        location = ledger.at(CORPUS, row.line)
+        with location.catching_malformed("it is no page as a run writes it"):
             ref = EntryRef(BookId(row.value["book"]), row.value["path"])
             book = books.get(ref.book)
             if book is None:
-                spot.fail(f"its book {ref.book!r} is not one of the manifest's")
+                location.fail(f"its book {ref.book!r} is not one of the manifest's")
                 continue
-            page = _read(ref, book, spot)
-            ground = replace(_ground(row, book, page, again=again), with_model=with_model)
-            prove_claims(of_page.pop(ref, []), ground, ledger)
-            with ledger.proving("pages") if page is not None else nullcontext():
-                _prove_page(row, book, page, spot)
+            page = _read(ref, book, location)
+            evidence = replace(_evidence(row, book, page, same_version=same_version), with_model=with_model)
+            verify_claims(of_page.pop(ref, []), evidence, ledger)
+            with ledger.counting("pages") if page is not None else nullcontext():
+                _verify_page(row, book, page, location)
             opening = first_line(page, OPENING) if page is not None else None
-            found.append(VerifiedPage(ref, ground.title, row.value[METADATA], opening, ground.text, ground.language))
+            found.append(
+                VerifiedPage(ref, evidence.title, row.value[METADATA], opening, evidence.text, evidence.language)
+            )
     for ref, strays in of_page.items():
         for stray in strays:
             stray.location(ledger).fail(f"its page {ref.path!r} is not in the corpus")
     return found
 
 
-def _read(ref: EntryRef, book: VerifiedBook, spot: Location) -> PageDoc | None:
+def _read(ref: EntryRef, book: VerifiedBook, location: Location) -> PageDoc | None:
     if book.archive is None:
         return None
     try:
         page = open_page(book.archive, ref.path)
     except KiwiError as problem:
-        spot.fail(f"the page {ref.path!r} cannot be read again: {problem.message}")
+        location.fail(f"the page {ref.path!r} cannot be read again: {problem.message}")
         return None
     if page.ref != ref:
-        spot.fail(f"the path {ref.path!r} leads to the page {page.ref.path!r} in the book")
+        location.fail(f"the path {ref.path!r} leads to the page {page.ref.path!r} in the book")
     return page
 
 
-def _ground(row: JsonLine, book: VerifiedBook, page: PageDoc | None, *, again: bool) -> PageEvidence:
-    """What claims are held against: the page as it was read again, or else what the corpus has of it."""
+def _evidence(row: JsonLine, book: VerifiedBook, page: PageDoc | None, *, same_version: bool) -> PageEvidence:
+    """What claims are checked against: the page read again, or else what the corpus has of it."""
     if page is None or book.archive is None:
-        told = row.value
-        rows = [one for box in told["infoboxes"] for one in box["rows"]]
+        record, same_version = row.value, False
+        rows = [one for box in record["infoboxes"] for one in box["rows"]]
         boxes = [BoxRow(r["start_offset"], r["end_offset"], r["group"], r["key"], r["value"]) for r in rows]
-        text, title, language, name, again = told["plain_text"], told["title"], book.language, book.name, False
+        text, title, language, name = record["plain_text"], record["title"], book.language, book.name
     else:
         boxes = [BoxRow(r.start, r.end, r.group, r.key, r.value) for box in page.infoboxes for r in box.rows]
         text, title, language, name = page.text, page.title, page.language, book.archive.book.name
-    return PageEvidence(_as_written(text), _as_written(title), language, name, tuple(boxes), page, again)
+    return PageEvidence(_as_written(text), _as_written(title), language, name, tuple(boxes), page, same_version)
 
 
 def _as_written(text: str) -> str:
-    """Half a surrogate pair cannot be written; whatever stands for it is one character too."""
+    """The text as it is in a file: each half of a surrogate pair is replaced by one character."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _prove_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, spot: Location) -> None:
+def _verify_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, location: Location) -> None:
     found = row.value
     metadata = found[METADATA]
     points = Score(tuple(ScoreLine(line["signal"], line["points"]) for line in metadata["lines"])).total
     if metadata["order"] != row.line:
-        spot.fail(f"it is page {row.line} of the run, not {metadata['order']!r}")
+        location.fail(f"it is page {row.line} of the run, not {metadata['order']!r}")
     if metadata["priority_score"] != points:
-        spot.fail(f"its score is not the sum of its lines, which is {points:g}")
+        location.fail(f"its score is not the sum of its lines, which is {points:g}")
     if not is_page_address(found["url"], EntryRef(book.id, found["path"]), book):
-        spot.fail(f"its address is {found['url']!r:.90}")
+        location.fail(f"its address is {found['url']!r:.90}")
     right = page_record(page) if page is not None else {name: found[name] for name in found if name != METADATA}
     right |= {"url": found["url"], METADATA: metadata}
     if canonical_bytes(right) == row.raw:
         return
-    wrong = [
-        name
-        for name in sorted({*right, *found})
-        if canonical_bytes(right.get(name)) != canonical_bytes(found.get(name))
-    ]
+    wrong = differing_fields(found, right)
     for name in wrong:
-        difference = _first_difference_in(found.get(name), right.get(name))
-        spot.fail(f"{name} of {found['title']!r} is not what the book has{difference}")
+        difference = _difference_text(found.get(name), right.get(name))
+        location.fail(f"{name} of {found['title']!r} is not what the book has{difference}")
     if not wrong:
-        spot.fail("it is not written as a run writes it")
+        location.fail("it is not written as a run writes it")
 
 
 def is_page_address(url: str, ref: EntryRef, book: VerifiedBook) -> bool:
-    """Whether an address is the page's: by the book's UUID, or at the place that the manifest names."""
+    """Whether a URL is the page's: by the book's UUID, or below the address in the manifest."""
     start = book.opens_at
     return url == _as_written(str(ref)) or (
         bool(start) and url.startswith(start) and unquote(url[len(start) :]) == ref.path
     )
 
 
-def _first_difference_in(found: Any, right: Any) -> str:
-    """Where two texts part, in words; two records by how they are written."""
+def _difference_text(found: Any, right: Any) -> str:
+    """The first difference of two texts, or of two records as JSON."""
     one, other = (
         value if isinstance(value, str) else canonical_bytes(value).decode("utf-8") for value in (found, right)
     )
-    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = first_difference(one, other)
     mine, theirs = (text[max(at - AROUND, 0) : at + AROUND] for text in (one, other))
     return f": {mine!r} instead of {theirs!r}"
 
 
-def prove_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> None:
-    """What the graph and the corpus both say of a page must be the same."""
-    spot = ledger.at(GRAPH)
-    with spot.catching_malformed("it is not as a run writes it"):
+def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> None:
+    """Graph and corpus must say the same about each page."""
+    location = ledger.at(GRAPH)
+    with location.catching_malformed("it is not as a run writes it"):
         nodes = {node["ref"]: node for node in json_document(raw)["nodes"] if node["state"] == "visited"}
         for page in pages:
             node = nodes.pop(_as_written(str(page.ref)), None)
             if node is None:
-                spot.fail(f"the page {page.title!r} is missing")
+                location.fail(f"the page {page.title!r} is missing")
                 continue
             wrong = list(_other_values(node, page))
             if wrong:
-                spot.fail(f"{', '.join(wrong)} of {page.title!r} is not what corpus.jsonl has")
+                location.fail(f"{', '.join(wrong)} of {page.title!r} is not what corpus.jsonl has")
         for ref in nodes:
-            spot.fail(f"the page {ref!r} is not in corpus.jsonl")
+            location.fail(f"the page {ref!r} is not in corpus.jsonl")
 
 
 def _other_values(node: Mapping[str, Any], page: VerifiedPage) -> Iterator[str]:
-    told = dict(page.metadata) | {"title": page.title, "book": page.ref.book, "path": page.ref.path}
-    yield from (name for name in sorted(told) if canonical_bytes(node.get(name)) != canonical_bytes(told[name]))
+    context = dict(page.metadata) | {"title": page.title, "book": page.ref.book, "path": page.ref.path}
+    yield from (name for name in sorted(context) if canonical_bytes(node.get(name)) != canonical_bytes(context[name]))
 
 
-def prove_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger, *, again: bool) -> None:
-    """The page says just this around each quote; if this version made the run, also that nothing was left out."""
+def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger, *, same_version: bool) -> None:
+    """Check the text around each quote; for a run of this version, also that none was left out."""
     by_ref = {page.ref: page for page in pages}
     for one in sorted(brief.context.keys() - brief.claims.keys()):
         ledger.at(BRIEF, claim=one[:80]).fail("this claim has a context and is not there")
     for claim in brief.claims.values():
-        spot = ledger.at(BRIEF, claim=claim.id)
+        location = ledger.at(BRIEF, claim=claim.id)
         page = by_ref.get(claim.ref)
-        if page is not None:  # if it is None, this was said of its claims
-            with spot.catching_malformed("its context cannot be proved"):
-                for what in _context_faults(claim, brief.context.get(claim.id), page, again=again):
-                    spot.fail(what)
+        if page is not None:  # if there is none, that was reported for its claims
+            with location.catching_malformed("its context cannot be proved"):
+                for what in _context_faults(claim, brief.context.get(claim.id), page, same_version=same_version):
+                    location.fail(what)
 
 
-def _context_faults(claim: Claim, told: QuoteContext | None, page: VerifiedPage, *, again: bool) -> Iterator[str]:
+def _context_faults(
+    claim: Claim, context: QuoteContext | None, page: VerifiedPage, *, same_version: bool
+) -> Iterator[str]:
     right = context_of(claim, page.text, page.language)
-    if told == right:
+    if context == right:
         return
-    if told is not None and not _surrounds_quote(told, claim.quotes[0], page.text):
-        yield f"the page does not say {told.before[-60:]!r} before its quote and {told.after[:60]!r} after it"
-    elif again:
+    if context is not None and not _surrounds_quote(context, claim.quotes[0], page.text):
+        yield f"the page does not say {context.before[-60:]!r} before its quote and {context.after[:60]!r} after it"
+    elif same_version:
         yield "its context is not what a run shows around its quote"
 
 
-def _surrounds_quote(told: QuoteContext, quote: Quote, text: str) -> bool:
-    """Whether the words stand right before and after the quote, in its paragraph."""
-    start = quote.start - len(told.before)
+def _surrounds_quote(context: QuoteContext, quote: Quote, text: str) -> bool:
+    """Whether the words are right before and after the quote, in its paragraph."""
+    start = quote.start - len(context.before)
     return (
         start >= 0
-        and text.startswith(told.before + quote.text + told.after, start)
-        and "\n" not in told.before + told.after
+        and text.startswith(context.before + quote.text + context.after, start)
+        and "\n" not in context.before + context.after
     )
 
 
-def prove_pictures(
+def verify_pictures(
     files: Mapping[str, bytes],
     brief: Brief,
     books: Mapping[BookId, VerifiedBook],
     pages: Sequence[VerifiedPage],
     ledger: Ledger,
     *,
-    again: bool,
+    same_version: bool,
 ) -> Images:
-    """The pictures that the reports show: those that the brief names, as their books and pages have them."""
+    """Check the pictures that the brief names against their books and pages; returns their contents."""
     images = _images(files.get(PICTURES), brief, ledger)
     titles = {page.ref: page.title for page in pages}
-    spot = ledger.at(BRIEF)
+    location = ledger.at(BRIEF)
     for picture in brief.pictures:
-        with spot.catching_malformed(f"the picture {picture.caption!r:.80} cannot be proved"):
+        with location.catching_malformed(f"the picture {picture.caption!r:.80} cannot be proved"):
             faults = [*_picture_faults(picture, brief, images)]
             if picture.ref not in titles:
                 faults.append("is of a page that the run did not read")
             elif (archive := books[picture.ref.book].archive) is not None:
-                faults += _not_in_book(picture, archive, titles[picture.ref], again=again)
+                faults += _not_in_book(picture, archive, titles[picture.ref], same_version=same_version)
             for what in faults:
-                spot.fail(f"the picture {picture.caption!r:.80} {what}")
+                location.fail(f"the picture {picture.caption!r:.80} {what}")
     return images
 
 
 def _images(raw: bytes | None, brief: Brief, ledger: Ledger) -> Images:
-    spot = ledger.at(PICTURES)
+    location = ledger.at(PICTURES)
     images: Images = {}
-    with spot.catching_malformed("it does not hold pictures as a run writes them"):
+    with location.catching_malformed("it does not hold pictures as a run writes them"):
         if raw is not None:
             images = pictures_from_record(json_document(raw))
             if raw != pictures_json(images).encode():
-                spot.fail("it is not written as a run writes it")
+                location.fail("it is not written as a run writes it")
         named = {picture.sha256 for picture in brief.pictures}
         if set(images) != named or (raw is None) != (not named):
-            spot.fail(f"it does not hold exactly the pictures that {BRIEF} names")
+            location.fail(f"it does not hold exactly the pictures that {BRIEF} names")
     return images
 
 
@@ -276,10 +278,10 @@ def _picture_faults(picture: BriefPicture, brief: Brief, images: Images) -> Iter
         yield "is shown more than once"
 
 
-def _not_in_book(picture: BriefPicture, archive: Archive, title: str, *, again: bool) -> Iterator[str]:
+def _not_in_book(picture: BriefPicture, archive: Archive, title: str, *, same_version: bool) -> Iterator[str]:
     if sha256(archive.read(picture.path).content).hexdigest() != picture.sha256:
         yield f"is not what the book has at {picture.path!r:.80}"
-    if again:
+    if same_version:
         page = archive.read(picture.ref.path)
         there = {(one.path, one.caption, one.alt) for one in pictures_in(page.content, page.ref.path, title)}
         if (picture.path, picture.caption, picture.alt) not in there:

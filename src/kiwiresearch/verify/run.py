@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,18 @@ from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE
-from kiwiresearch.runs.run import Manifest, Run
+from kiwiresearch.runs.manifest import (
+    BOOK_FIELDS,
+    BRIEF,
+    CLAIMS,
+    CORPUS,
+    GRAPH,
+    MANIFEST,
+    REPORT,
+    REPORT_PAGE,
+    Manifest,
+)
+from kiwiresearch.runs.run import Run
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
 from kiwiresearch.verify.ledger import (
@@ -25,22 +35,23 @@ from kiwiresearch.verify.ledger import (
     Verification,
     VerifiedBook,
     canonical_bytes,
+    first_difference,
     json_document,
     manifest_books,
     open_books,
-    prove_files,
-    prove_manifest,
-    prove_timings,
+    verify_files,
+    verify_manifest,
+    verify_timings,
 )
 from kiwiresearch.verify.pages import (
     VerifiedPage,
     is_page_address,
-    prove_contexts,
-    prove_graph,
-    prove_pages,
-    prove_pictures,
+    verify_contexts,
+    verify_graph,
+    verify_pages,
+    verify_pictures,
 )
-from kiwiresearch.verify.statements import prove_judgements, prove_statements
+from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
@@ -50,8 +61,10 @@ from kiwiresearch.zim.library import ListedBook, Shelf
 MAX_SUGGESTED = 10
 
 
-def prove_understanding(brief: Brief, manifest: Manifest, books: Mapping[BookId, VerifiedBook], ledger: Ledger) -> None:
-    """The brief is about what the manifest says, and that can be what the topic means in these books."""
+def verify_understanding(
+    brief: Brief, manifest: Manifest, books: Mapping[BookId, VerifiedBook], ledger: Ledger
+) -> None:
+    """Check that the brief has the topic of the manifest, and that the topic can mean this in these books."""
     understood = manifest.record.get("understood")
     if not isinstance(understood, dict):
         ledger.fail(MANIFEST, "it does not say how the topic was understood")
@@ -89,15 +102,11 @@ def _faults(
 
 
 def _words(*texts: str) -> set[str]:
-    return set(_folded(words_in(" ".join(texts))))
-
-
-def _folded(words: Iterable[str]) -> Iterator[str]:
-    return (part for word in words for part in fold(word).split())
+    return {part for word in words_in(" ".join(texts)) for part in fold(word).split()}
 
 
 def _is_title(title: str, archives: Sequence[Archive | None]) -> bool:
-    """Whether a book has a page of this title; a book that is not there may have it."""
+    """Whether a book has a page of this title, or may have it, since it is not available."""
     return any(archive is None or _has_title(archive, title) for archive in archives)
 
 
@@ -107,77 +116,76 @@ def _has_title(archive: Archive, title: str) -> bool:
     )
 
 
-NOTED = ("id", "title", "name", "date", "flavour", "language", "articles")
-
-
-def prove_brief(
-    raw: bytes, filed: Sequence[FiledClaim], languages: Mapping[BookId, str], ledger: Ledger, *, again: bool
+def verify_brief(
+    raw: bytes, filed: Sequence[FiledClaim], languages: Mapping[BookId, str], ledger: Ledger, *, same_version: bool
 ) -> Brief | None:
-    """The brief, if it is one: every claim in it as it was filed, every statement in the words of its claims."""
-    spot = ledger.at(BRIEF)
+    """The brief, if it is one, with every claim checked against claims.jsonl and every statement against its claims."""
+    location = ledger.at(BRIEF)
     brief = None
-    with spot.catching_malformed("it is no brief as a run writes it"):
+    with location.catching_malformed("it is no brief as a run writes it"):
         brief = brief_from_record(json_document(raw))
         if raw != (canonical_json(record_of(brief), indent=1) + "\n").encode("utf-8", "replace"):
-            spot.fail("it is not written as a run writes it")
+            location.fail("it is not written as a run writes it")
         known = {one.claim.id: one.row.raw for one in filed}
         for claim in brief.claims.values():
             if known.get(claim.id) != canonical_bytes(claims.claim_record(claim)):
                 what = "is not as in claims.jsonl" if claim.id in known else "is not in claims.jsonl"
                 ledger.at(BRIEF, claim=claim.id).fail(f"this claim {what}")
-        prove_statements(brief, languages, ledger)
-        if again:
-            prove_judgements(brief, [one.claim for one in filed], languages, ledger)
+        verify_statements(brief, languages, ledger)
+        if same_version:
+            verify_judgements(brief, [one.claim for one in filed], languages, ledger)
     return brief
 
 
-def prove_sources(
+def verify_sources(
     brief: Brief,
     manifest: Manifest,
     books: Mapping[BookId, VerifiedBook],
     pages: Sequence[VerifiedPage],
     ledger: Ledger,
 ) -> None:
-    """What the brief says of its topic, its books and its pages is what manifest and corpus say."""
-    spot = ledger.at(BRIEF)
+    """Check topic, books and pages of the brief against manifest and corpus."""
+    location = ledger.at(BRIEF)
     if brief.topic != manifest.record.get("topic"):
-        spot.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.record.get('topic')!r:.80}")
-    prove_understanding(brief, manifest, books, ledger)
-    noted = [{name: getattr(book, name) for name in NOTED} for book in brief.sources.books]
-    if noted != [{name: row.get(name) for name in NOTED} for row in manifest_books(manifest)]:
-        spot.fail("its books are not described as in the manifest")
+        location.fail(f"its topic is {brief.topic!r:.80}, the manifest's is {manifest.record.get('topic')!r:.80}")
+    verify_understanding(brief, manifest, books, ledger)
+    noted = [{name: getattr(book, name) for name in BOOK_FIELDS} for book in brief.sources.books]
+    if noted != [{name: row.get(name) for name in BOOK_FIELDS} for row in manifest_books(manifest)]:
+        location.fail("its books are not described as in the manifest")
     settings = dict(brief.sources.settings)
     for name, field in (("fingerprint", "fingerprint"), ("kiwiresearch", "version")):
         if settings.get(name) != manifest.record.get(field):
-            spot.fail(
+            location.fail(
                 f"its {field} is {settings.get(name)!r:.80}, the manifest's is {manifest.record.get(field)!r:.80}"
             )
-    with spot.catching_malformed("its pages cannot be compared with corpus.jsonl"):
-        _prove_pages(brief, books, pages, spot)
+    with location.catching_malformed("its pages cannot be compared with corpus.jsonl"):
+        _verify_pages(brief, books, pages, location)
 
 
-def _prove_pages(
-    brief: Brief, books: Mapping[BookId, VerifiedBook], pages: Sequence[VerifiedPage], spot: Location
+def _verify_pages(
+    brief: Brief, books: Mapping[BookId, VerifiedBook], pages: Sequence[VerifiedPage], location: Location
 ) -> None:
     listed = brief.sources.pages
     if [source.ref for source in listed] != [page.ref for page in pages]:
-        spot.fail("its pages are not those of corpus.jsonl")
+        location.fail("its pages are not those of corpus.jsonl")
         return
     for source, page in zip(listed, pages, strict=True):
         told = page.metadata
         right = (page.title, told["depth"], told["priority_score"], told["reason"], told.get("reason_message"))
         if (source.title, source.depth, source.points, source.why, message_record(source.why)) != right:
-            spot.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
+            location.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
         if page.opening is not None and source.opening != page.opening:
-            spot.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")
+            location.fail(f"the page {source.title!r} does not begin with {source.opening!r:.80}")
         if not is_page_address(source.url, page.ref, books[page.ref.book]):
-            spot.fail(f"the address of the page {source.title!r} is {source.url!r:.90}")
+            location.fail(f"the address of the page {source.title!r} is {source.url!r:.90}")
     if any(not 0 <= end < len(listed) for link in brief.sources.links for end in link):
-        spot.fail("a link leads to a page that is not listed")
+        location.fail("a link leads to a page that is not listed")
 
 
-def prove_reports(files: Mapping[str, bytes], brief: Brief, images: Images, other_version: str, ledger: Ledger) -> None:
-    """Both reports, rendered again."""
+def verify_reports(
+    files: Mapping[str, bytes], brief: Brief, images: Images, other_version: str, ledger: Ledger
+) -> None:
+    """Render both reports again and compare them."""
     renderings: Mapping[str, Callable[[], str]] = {
         REPORT: lambda: markdown(report(brief)),
         REPORT_PAGE: lambda: report_page(brief, images),
@@ -187,69 +195,70 @@ def prove_reports(files: Mapping[str, bytes], brief: Brief, images: Images, othe
         with ledger.at(name).catching_malformed("it cannot be rendered again"):
             right = render().encode("utf-8", "replace")
             if raw is not None and raw != right:
-                line, what = _first_difference(raw, right)
+                line, what = _difference_in_lines(raw, right)
                 wrote = (
                     f"; kiwiresearch {other_version} wrote it, so prove it with that version" if other_version else ""
                 )
                 ledger.at(name, line).fail(f"it is not what brief.json gives: {what}{wrote}")
 
 
-def _first_difference(found: bytes, right: bytes) -> tuple[int, str]:
+def _difference_in_lines(found: bytes, right: bytes) -> tuple[int, str]:
     mine, theirs = (raw.decode("utf-8", "replace").split("\n") for raw in (found, right))
-    same = zip(mine, theirs, strict=False)
-    line = next((n for n, (one, other) in enumerate(same) if one != other), min(len(mine), len(theirs)))
+    line = first_difference(mine, theirs)
     one, other = (lines[line] if line < len(lines) else "" for lines in (mine, theirs))
-    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    at = first_difference(one, other)
     return line + 1, f"{one[max(at - 20, 0) : at + 40]!r} instead of {other[max(at - 20, 0) : at + 40]!r}"
 
 
 def verify_run(folder: Path, shelf: Shelf) -> Verification:
-    """Prove a run, and tell all that does not hold; an error only if there is no finished run.
+    """Verify a run and report everything that does not hold; raises only if there is no finished run.
 
     The books are found on the shelf by their UUIDs, and each page is read once.
     """
     ledger = Ledger()
-    manifest = prove_manifest(folder, ledger)
+    manifest = verify_manifest(folder, ledger)
     if manifest is not None:
-        _prove(folder, manifest, shelf, ledger)
+        _verify(folder, manifest, shelf, ledger)
     return ledger.result(folder)
 
 
-def _prove(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> None:
-    files = prove_files(folder, manifest, ledger)
-    prove_timings(folder, manifest, ledger)
-    again = manifest.record.get("version") == __version__
+def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> None:
+    files = verify_files(folder, manifest, ledger)
+    verify_timings(folder, manifest, ledger)
+    same_version = manifest.record.get("version") == __version__
     books = open_books(manifest, shelf, ledger)
     filed = read_filed_claims(files.get(CLAIMS, b""), ledger)
-    pages = prove_pages(files, books, filed, ledger, again=again, with_model=BY_MODEL in manifest.record)
+    pages = verify_pages(files, books, filed, ledger, same_version=same_version, with_model=BY_MODEL in manifest.record)
     for name, file in (("pages", CORPUS), ("claims", CLAIMS)):
         count = files.get(file, b"").count(b"\n")
         if manifest.record.get(name) != count:
             ledger.fail(MANIFEST, f"it tells of {manifest.record.get(name)!r} {name}, and {file} has {count:,}")
     if GRAPH in files:
-        prove_graph(files[GRAPH], pages, ledger)
+        verify_graph(files[GRAPH], pages, ledger)
     if BRIEF in files:
         languages = {book.id: book.language for book in books.values()}
-        brief = prove_brief(files[BRIEF], filed, languages, ledger, again=again)
+        brief = verify_brief(files[BRIEF], filed, languages, ledger, same_version=same_version)
         if brief is not None:
-            prove_contexts(brief, pages, ledger, again=again)
-            prove_sources(brief, manifest, books, pages, ledger)
-            images = prove_pictures(files, brief, books, pages, ledger, again=again)
-            prove_reports(files, brief, images, "" if again else str(manifest.record.get("version"))[:40], ledger)
+            verify_contexts(brief, pages, ledger, same_version=same_version)
+            verify_sources(brief, manifest, books, pages, ledger)
+            images = verify_pictures(files, brief, books, pages, ledger, same_version=same_version)
+            verify_reports(
+                files, brief, images, "" if same_version else str(manifest.record.get("version"))[:40], ledger
+            )
 
 
-def shelf_for(folder: Path, desk: Workspace, wanted: Sequence[str] = ()) -> Shelf:
-    """Where the books of a run are looked for: those a user named, the shelf, and the sample book if it is one."""
+def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Shelf:
+    """The shelf for a run: books that the user named, the user's shelf, and the sample book if the run has it."""
     from kiwiresearch.zim.build import METADATA
 
-    named = shelf_of(desk, wanted).books if wanted else ()
-    is_shared = bool(desk.settings.store.strip())
-    books: list[ListedBook] = [*named, *(shelf_of(desk).books if is_shared else desk.shelf_file.books())]
+    named = shelf_of(workspace, wanted).books if wanted else ()
+    is_shared = bool(workspace.settings.store.strip())
+    books: list[ListedBook] = [*named, *(shelf_of(workspace).books if is_shared else workspace.shelf_file.books())]
     try:
         of_run = Run.open(folder).books
-    except RunError:  # what is wrong with it is told when it is proved
+    except RunError:  # what is wrong with it is reported when it is verified
         of_run = ()
     known = {book.id for book in books}
     if any(book.name == METADATA["Name"] and book.id not in known for book in of_run):
-        books.append(desk.sample())
-    return Shelf(list(dict.fromkeys(books)), desk.opener)
+        books.append(workspace.sample())
+    return Shelf(list(dict.fromkeys(books)), workspace.opener)

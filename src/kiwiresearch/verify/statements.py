@@ -16,30 +16,30 @@ from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.folder import BRIEF
+from kiwiresearch.runs.manifest import BRIEF
 from kiwiresearch.text.words import fold
-from kiwiresearch.verify.ledger import Ledger
+from kiwiresearch.verify.ledger import Ledger, shown
 from kiwiresearch.zim.archive import EntryRef
 
 
-def prove_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str], ledger: Ledger) -> None:
-    """Only the version that made them can say them again; a model's sentences are not judged by these rules.
+def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str], ledger: Ledger) -> None:
+    """Repeat the judgements of the rules, which only the same version can do; a model's sentences are not judged.
 
-    `claims` are all claims of the run: how telling a word is depends on them.
+    `claims` are all claims of the run: they determine how distinctive a word is.
     """
-    spot = ledger.at(BRIEF)
+    location = ledger.at(BRIEF)
     contradicted = contradicted_in(brief)
     for what in _not_confirmed(brief, claims, languages):
-        spot.fail(what)
+        location.fail(what)
     for statement in brief.statements():
         first = brief.claims[statement.claims[0]]
         is_marked = first.id in contradicted and statement.sureness == "disputed"
         if statement.written == "rule" and not is_marked and statement.sureness != _sureness(first, statement):
-            spot.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
+            location.fail(f"the statement {statement.text[:60]!r} is not {statement.sureness!r}")
     for dispute in brief.disputes:
         shown = dispute.difference
         if shown and not _is_difference(shown, _disagreement(brief, dispute, languages)):
-            spot.fail(f"the views on {dispute.about[:60]!r} do not differ by {str(shown)[:80]!r}")
+            location.fail(f"the views on {dispute.about[:60]!r} do not differ by {str(shown)[:80]!r}")
 
 
 def _sureness(claim: Claim, statement: Statement) -> str:
@@ -49,7 +49,7 @@ def _sureness(claim: Claim, statement: Statement) -> str:
 
 
 def _not_confirmed(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str]) -> Iterator[str]:
-    """Statements whose second claim, or a later one, does not say what the first one says."""
+    """Statements whose further claims do not say what the first one says."""
 
     def language(ref: EntryRef) -> str:
         return languages.get(ref.book, "eng")
@@ -81,18 +81,17 @@ def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
 
 
 OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
-"""Headings that are the program's and name nothing."""
+"""Headings of the program itself, which name nothing."""
 DISPUTED = "marked as disputed"
-LONGEST_SHOWN = 60
 
 
-def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledger) -> None:
-    """Every statement rests on claims that say so; what stands around it comes from the same claims."""
-    spot = ledger.at(BRIEF)
+def verify_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledger) -> None:
+    """Every statement must be supported by its claims, and everything around it must come from the same claims."""
+    location = ledger.at(BRIEF)
     for statement in brief.statements():
-        with ledger.proving("statements"):
+        with ledger.counting("statements"):
             for what in _faults(statement, _claims(brief, statement), languages):
-                spot.fail(f"the statement {_shown(statement.text)} {what}")
+                location.fail(f"the statement {shown(statement.text)} {what}")
     around: list[str] = []
     for group in (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors):
         around += _of_group(group, [one for each in group.statements for one in _claims(brief, each)])
@@ -104,14 +103,14 @@ def prove_statements(brief: Brief, languages: Mapping[BookId, str], ledger: Ledg
         around += _of_dispute(dispute, brief)
     around += _out_of_place(brief)
     for what in around:
-        spot.fail(what)
+        location.fail(what)
     for gap in brief.gaps:
         for claim in gap.claims:
             if claim not in brief.claims:
-                spot.fail(f"the gap {_shown(gap.text)} names the claim {claim!r}, which is not there")
+                location.fail(f"the gap {shown(gap.text)} names the claim {claim!r}, which is not there")
         said = [brief.claims[claim].text for claim in gap.claims if claim in brief.claims]
         if gap.kind == "open" and gap.text not in said:
-            spot.fail(f"the gap {_shown(gap.text)} is not in the words of its claim")
+            location.fail(f"the gap {shown(gap.text)} is not in the words of its claim")
 
 
 def _claims(brief: Brief, statement: Statement) -> list[Claim]:
@@ -119,9 +118,9 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
 
 
 def _out_of_place(brief: Brief) -> Iterator[str]:
-    """Sentences that can only be read behind another one, and do not stand behind it."""
+    """Sentences that make sense only after another one, and do not follow it."""
     heads = topic_pages(brief)
-    # What goes on with the introduction has no heading, and is read right behind the summary.
+    # What continues the introduction has no heading, and is read right after the summary.
     going_on = tuple(one for group in brief.body if not group.heading for one in group.statements)
     texts = [(*brief.summary, *going_on), *(group.statements for group in brief.body if group.heading)]
     groups = (*brief.definitions, *brief.mechanisms, *brief.actors)
@@ -132,12 +131,12 @@ def _out_of_place(brief: Brief) -> Iterator[str]:
         for statement in text:
             mine = _worded_by(statement, _claims(brief, statement))
             if statement.written == "rule" and not any(can_follow(claim, before, heads) for claim in mine):
-                yield f"the statement {_shown(statement.text)} stands without the sentence before it"
+                yield f"the statement {shown(statement.text)} stands without the sentence before it"
             before = mine
 
 
 def _worded_by(statement: Statement, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims whose words a statement has; a model's may have those of all it rests on."""
+    """The claims whose words a statement has; a model's statement may use those of all its claims."""
     if statement.written == "model":
         return list(claims)
     return [claim for claim in claims if is_part(statement.text, claim.text)] or list(claims)
@@ -147,17 +146,21 @@ def _faults(statement: Statement, claims: Sequence[Claim], languages: Mapping[Bo
     if not any(is_part(statement.text, claim.text) for claim in claims):
         if statement.written == "rule":
             yield "is not in the words of any claim it rests on"
-        sources = [words for claim in claims for words in (claim.text, claim.page_title, *_quoted(claim))]
+        sources = [
+            words
+            for claim in claims
+            for words in (claim.text, claim.page_title, *(quote.text for quote in claim.quotes))
+        ]
         language = languages.get(claims[0].ref.book, "eng")
         for fact in unsupported_facts(statement.text, list(dict.fromkeys(sources)), language):
-            yield f"has the {fact.kind} {_shown(fact.words)}, which none of its claims has"
+            yield f"has the {fact.kind} {shown(fact.words)}, which none of its claims has"
     pages = len({claim.ref for claim in claims})
     if statement.pages < 1 or (statement.pages > pages and len(claims) < MAX_CLAIMS):
         yield f"is said to be on {statement.pages} pages, and its claims are of {pages}"
 
 
 def is_part(text: str, claim: str) -> bool:
-    """Whether a text is a claim, or one side of it, with a capital and a stop of its own."""
+    """Whether a text is a claim or a part of it, apart from its capital and full stop."""
     words = text.removesuffix(".")
     for begin in {words, words[:1].lower() + words[1:]} if words else ():
         at = claim.find(begin)
@@ -166,37 +169,33 @@ def is_part(text: str, claim: str) -> bool:
     return False
 
 
-def _quoted(claim: Claim) -> Iterator[str]:
-    return (quote.text for quote in claim.quotes)
-
-
 def _of_group(group: StatementGroup, claims: Sequence[Claim]) -> Iterator[str]:
-    """A heading is a name that the claims under it have."""
+    """A heading must be a name in the claims below it."""
     known = [
         fold(words)
         for claim in claims
         for words in (claim.subject, claim.page_title, claim.text, *claim.headings, *claim.names)
     ]
     if group.heading not in OWN_WORDS and not any(fold(group.heading) in words for words in known):
-        yield f"the heading {_shown(group.heading)} is no name of the claims under it"
+        yield f"the heading {shown(group.heading)} is no name of the claims under it"
 
 
 def _of_moment(moment: TimelineMoment, claims: Sequence[Claim]) -> Iterator[str]:
-    told = (moment.when, moment.earliest, moment.latest)
+    shown_values = (moment.when, moment.earliest, moment.latest)
     known = {
         (words, date.when.earliest, date.when.latest)
         for claim in claims
         for date in claim.dates
         for words in worded_dates(claim.text, date)
     }
-    if told not in known:
-        yield f"the date {_shown(moment.when)} of the timeline is in none of its claims"
+    if shown_values not in known:
+        yield f"the date {shown(moment.when)} of the timeline is in none of its claims"
 
 
 def _of_figure(figure: Figure, claims: Sequence[Claim]) -> Iterator[str]:
     if not any(_shows(figure, claim, measure) for claim in claims for measure in claim.measures):
-        told = " ".join((figure.value, figure.what, figure.of, figure.when))
-        yield f"the number {_shown(told)} of the table is in none of its claims"
+        shown_values = " ".join((figure.value, figure.what, figure.of, figure.when))
+        yield f"the number {shown(shown_values)} of the table is in none of its claims"
 
 
 def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
@@ -204,26 +203,22 @@ def _shows(figure: Figure, claim: Claim, measure: Measure) -> bool:
     quantity, what, of, when = measure
     value = claim.text[quantity.start : quantity.end]
     values = {f"{before} {value}".strip() for before in ("", quantity.qualifier or "", "between")}
-    told = (figure.what, figure.of, figure.when)
-    return figure.value in values and told in ((what, of, when.words() if when else ""), ("", "", ""))
+    shown_values = (figure.what, figure.of, figure.when)
+    return figure.value in values and shown_values in ((what, of, when.words() if when else ""), ("", "", ""))
 
 
 def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
     claims = [claim for view in dispute.views for claim in _claims(brief, view.statement)]
     names = {claim.subject for claim in claims} | {f"{claim.page_title}: {claim.section}" for claim in claims}
     if dispute.about not in names | OWN_WORDS:
-        yield f"the dispute {_shown(dispute.about)} is not what its claims are about"
+        yield f"the dispute {shown(dispute.about)} is not what its claims are about"
     for view in dispute.views:
         mine = _claims(brief, view.statement)
-        # The second half of a sentence begins with a capital of its own.
+        # The second half of a sentence starts with a capital of its own.
         spelt = (view.holder, view.holder[:1].lower() + view.holder[1:])
         if not any(name in claim.text for name in spelt for claim in mine):
-            yield f"none of its claims names {_shown(view.holder)}, who is said to hold a view"
+            yield f"none of its claims names {shown(view.holder)}, who is said to hold a view"
         cues = {hedge.cue for claim in mine for hedge in claim.hedges} | {DISPUTED}
         for cue in view.cues:
             if cue not in cues:
-                yield f"none of its claims has the signal {_shown(cue)}"
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…")
+                yield f"none of its claims has the signal {shown(cue)}"

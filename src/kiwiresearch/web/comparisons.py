@@ -17,7 +17,7 @@ from kiwiresearch.diff.run_comparison import (
     differences,
 )
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import BRIEF, CLAIMS, MANIFEST
+from kiwiresearch.runs.manifest import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.replies import JsonRoute

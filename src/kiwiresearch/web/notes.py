@@ -231,20 +231,20 @@ def _title(run: RunView, ref: EntryRef) -> str:
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """Add a note of the visitor."""
     who, lines = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=lines)
+    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, note_lines=lines)
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
     """Change the opinion of a note, unless it is no longer of the version that the visitor saw."""
     _require_own_note(run, note_id)
     who, lines = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=lines)
+    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, note_lines=lines)
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
     """Remove a note, or restore it."""
     _require_own_note(run, note_id)
-    return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
+    return set_gone(run.path, note_id, now=utc_now(), gone=gone, note_lines=run.note_lines)
 
 
 def _require_own_note(run: RunView, note_id: str) -> None:

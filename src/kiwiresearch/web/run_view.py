@@ -15,7 +15,7 @@ from fastapi import Path as PathOf
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.folder import BRIEF, MANIFEST, PICTURES
+from kiwiresearch.runs.manifest import BRIEF, MANIFEST, PICTURES
 from kiwiresearch.runs.run import Run, Runs
 from kiwiresearch.runs.run_files import read_images
 from kiwiresearch.web.addresses import page_address, run_address

@@ -1,0 +1,155 @@
+"""The names of a run's files, and its sealed manifest: what the run was made from and what came out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+from kiwiresearch.errors import RunDamaged, RunNotFound
+from kiwiresearch.ids import canonical_json
+
+MANIFEST = "manifest.json"
+BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json"
+PICTURES = "pictures.json"
+REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
+WORK_FOLDER = ".journal"
+"""The folder inside a run's folder that holds the work until the run is finished."""
+SEAL = "seal"
+
+
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with its seal; an earlier seal is replaced."""
+    return dict(record) | {SEAL: seal_of(record)}
+
+
+def seal_of(record: Mapping[str, Any]) -> str:
+    """A hash of everything in a record but its seal."""
+    content = canonical_json({name: value for name, value in record.items() if name != SEAL})
+    return "sha256:" + hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
+
+
+def file_digest(file: Path) -> str | None:
+    """The SHA-256 of a file; None if there is no file that can be read."""
+    try:
+        if not file.is_file():  # reading a pipe would never end
+            return None
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class BookEdition:
+    """A book as a manifest names it."""
+
+    id: str
+    name: str
+    title: str
+    date: str
+    flavour: str
+    language: str
+
+
+BOOK_FIELDS = ("id", "name", "title", "date", "flavour", "language", "articles")
+"""What the record of a book in a manifest says of it."""
+TEXT_FIELDS = ("topic", "focus", "aspect", "version", "fingerprint", "model", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest; a field of the wrong type, which somebody must have edited, reads as empty."""
+
+    record: Mapping[str, Any]
+    """All of it as it was written."""
+    topic: str
+    focus: str
+    aspect: str
+    """The aspect that was asked for; empty if none was."""
+    version: str
+    fingerprint: str
+    model: str
+    """The model that was used; empty for a run by rules alone."""
+    policy: str
+    """The fingerprint of the policy in force; empty if there was none."""
+    settings: Mapping[str, Any]
+    """The crawl settings."""
+    page_count: int
+    claim_count: int
+    outputs: Mapping[str, Mapping[str, Any]]
+    """Size and hash of each file, by its name."""
+    book_records: tuple[Mapping[str, Any], ...]
+    """What it says of each book."""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        settings, books = record.get("settings"), record.get("books")
+        pages, claims = (value if isinstance(value := record.get(name), int) else 0 for name in ("pages", "claims"))
+        return cls(
+            record,
+            **{name: str(record.get(name) or "") for name in TEXT_FIELDS},
+            settings=settings if isinstance(settings, dict) else {},
+            page_count=pages,
+            claim_count=claims,
+            outputs=record["outputs"],
+            book_records=tuple(row for row in books if isinstance(row, dict)) if isinstance(books, list) else (),
+        )
+
+    @property
+    def books(self) -> tuple[BookEdition, ...]:
+        names = [field.name for field in fields(BookEdition)]
+        return tuple(BookEdition(*(str(row.get(name) or "") for name in names)) for row in self.book_records)
+
+    def damaged_outputs(self, folder: Path) -> list[str]:
+        """The names of the outputs that are missing, or not as the run wrote them."""
+        return sorted(name for name, output in self.outputs.items() if file_digest(folder / name) != output["sha256"])
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the finished run in a folder."""
+    file = folder / MANIFEST
+    try:
+        if not file.is_file():
+            raise _no_run(folder)
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise RunDamaged(
+            f"The file {str(file)!r} cannot be read: {problem.strerror}.",
+            remedy="Check that you may read it.",
+        ) from problem
+    except (ValueError, RecursionError):
+        found = None
+    if not _is_manifest(found):
+        raise RunDamaged(
+            f"The file {str(file)!r} is not as a run writes it.",
+            remedy="Do the run again in another folder.",
+        )
+    return Manifest.of(found)
+
+
+def _no_run(folder: Path) -> RunNotFound:
+    if (folder / WORK_FOLDER).is_dir():
+        return RunNotFound(
+            f"The run in {str(folder)!r} is not finished.",
+            remedy="Start it once more: it goes on where it stopped.",
+        )
+    what = f"run in {str(folder)!r}" if folder.is_dir() else f"folder {str(folder)!r}"
+    return RunNotFound(f"There is no {what}.", remedy="Name a folder that a run of kiwiresearch has written.")
+
+
+def _is_manifest(found: Any) -> bool:
+    """Whether it names a fingerprint and outputs; a name with a folder in it could lead out of the run's folder."""
+    outputs = found.get("outputs") if isinstance(found, dict) and isinstance(found.get("fingerprint"), str) else None
+    return isinstance(outputs, dict) and all(
+        is_file_name(name) and isinstance(output, dict) and isinstance(output.get("sha256"), str)
+        for name, output in outputs.items()
+    )
+
+
+def is_file_name(name: str) -> bool:
+    """Whether it names a file in a folder, and nothing above or below it."""
+    return name not in ("", ".", "..") and Path(name).name == name
