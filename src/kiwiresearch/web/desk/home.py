@@ -97,7 +97,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             "offers": other_actions(words),
             "has_model": around.has_model,
         }
-        return pages.show(request, "home_go.html", choices=_choices(), **values)
+        return pages.show(request, "home_choice.html", choices=_choices(), **values)
 
     @routes.get("/go")
     def go(request: Request, wanted: Annotated[BoxQuery, Query()]) -> Response:

@@ -149,17 +149,19 @@ class Pages:
             version=__version__,
         )
         self._templates.filters.update(
-            local=local_address,
+            age=age_text,
+            date=date_markup,
             dir=direction,
+            has_own_words=has_own_words,
+            is_command=is_command,
+            kind=problem_key,
             lang=two_letter_code,
-            retold=translated,
-            dated=date_markup,
-            timed=time_element,
+            living_reason=living_reason,
+            local=local_address,
+            section=section_name,
+            time=time_element,
+            translated=translated,
         )
-        self._templates.filters.update(
-            kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
-        )
-        self._templates.filters.update(timed=time_element, aged=age_text, why_living=living_reason)
 
     def show(
         self,

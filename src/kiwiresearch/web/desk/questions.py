@@ -254,7 +254,7 @@ class QuestionPages:
                     one = answer_view(answer, self._room)
                     told = {"html": self._pages.render(request, "ask_chips.html", sources=one.sources)}
                     if asked.model and self._has_model and one.lines:
-                        told["meanwhile"] = self._pages.render(request, "ask_meanwhile.html", one=one)
+                        told["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
                     yield sse_event("chips", told)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})

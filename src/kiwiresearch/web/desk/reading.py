@@ -169,7 +169,7 @@ class ReadingPages:
 
     def _no_book(self, request: Request, book: str) -> Response:
         books = [(one.title or one.name, page_address(EntryRef(one.id, ""))) for one in self._room.shelf.books]
-        return self._pages.show(request, "page_no_book.html", status=404, wanted=book[:200], books=books)
+        return self._pages.show(request, "book_missing.html", status=404, wanted=book[:200], books=books)
 
     def _no_page(self, request: Request, named: str, path: str) -> Response:
         words = title_of_path(path)[:200]

@@ -284,7 +284,7 @@ class ResearchPages:
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
                 "status": self._pages.render(request, "research_status.html", **told),
-                "pages": self._pages.render(request, "research_taken.html", **told),
+                "pages": self._pages.render(request, "research_pages.html", **told),
             },
             headers={"Cache-Control": "no-store"},
         )
