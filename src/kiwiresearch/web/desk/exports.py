@@ -17,7 +17,7 @@ from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.run_view import RunView, RunViews, run_views
+from kiwiresearch.web.desk.run_view import RunView, run_views
 from kiwiresearch.workspace.places import folder_name
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -66,25 +66,23 @@ class FormatChoice:
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The page of formats, and the files."""
     routes = APIRouter(include_in_schema=False)
     runs = run_views(room, jobs)
     groups = {group: [format_choice(name) for name in names] for group, names in GROUPS.items()}
-    _add(routes, runs, pages, groups)
-    return routes
 
-
-def _add(routes: APIRouter, runs: RunViews, pages: Pages, groups: Mapping[str, list[FormatChoice]]) -> None:
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
         notes = len(run.notes.notes)
         return pages.show(request, "export.html", run=run, tab="export", groups=groups, notes=notes)
 
-    # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
+    # Not a coroutine: making a file takes time, and must not hold up other requests.
     @routes.get("/runs/{run_id}/export/{form}")
     def download(run_id: RunId, form: FormatName) -> Response:
         return download_response(runs.get(run_id), form)
+
+    return routes
 
 
 def download_response(run: RunView, form: str) -> Response:

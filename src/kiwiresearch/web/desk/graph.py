@@ -24,7 +24,7 @@ from kiwiresearch.search.query import ScoreLine
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.addresses import list_address
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
-from kiwiresearch.web.desk.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.web.desk.run_view import RunName, RunView, run_views
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
@@ -173,13 +173,10 @@ class GraphQuery(BaseModel):
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The graph with its panel, and the links as data for the script."""
     routes = APIRouter(include_in_schema=False)
-    _add_graph(routes, run_views(room, jobs), pages)
-    return routes
+    runs = run_views(room, jobs)
 
-
-def _add_graph(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/graph")
     def graph(request: Request, run_id: RunName, query: Annotated[GraphQuery, Query()]) -> Response:
         run = runs.get(run_id)
@@ -200,14 +197,16 @@ def _add_graph(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     def links(run_id: RunName) -> Response:
         return JSONResponse(link_graph_of(runs.get(run_id)).record(), headers={"Cache-Control": "no-store"})
 
+    return routes
+
 
 def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> dict[str, Any]:
     place = run.url("graph")
-    wish = {"which": "left" if query.which == "left" else ""}
+    filters = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
         "picture": _picture(run, graph, words),
-        "shown": list_page(rows, query.n, ListPlace(place, wish)),
+        "shown": list_page(rows, query.n, ListPlace(place, filters)),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
         "left": sum(not page.was_read for page in graph.pages),

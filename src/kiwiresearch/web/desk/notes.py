@@ -11,7 +11,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NoteChanged
-from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.notes import (
     MAX_REASON,
@@ -37,8 +36,6 @@ from kiwiresearch.web.desk.run_view import RunView, run_views
 from kiwiresearch.web.guard.identity import current_visitor, require_own
 from kiwiresearch.workspace.users import utc_now
 from kiwiresearch.zim.archive import EntryRef
-
-PAGE_SCHEME = "zim://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +151,14 @@ def target_of(run: RunView, note: Note) -> NotesTarget:
 
 
 def _ref(run: RunView, name: str) -> EntryRef:
-    book, _, path = name.removeprefix(PAGE_SCHEME).partition("/")
-    known = next((one.id for one in run.books if one.id == book), "")
-    if not known or not path or not name.startswith(PAGE_SCHEME):
+    ref = EntryRef.parse(name)
+    if ref is None or all(book.id != ref.book for book in run.books):
         raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
-    return EntryRef(BookId(known), path)
+    return ref
 
 
 def _title(run: RunView, ref: EntryRef) -> str:
-    for page in run.graph.pages:
-        if page.ref == str(ref):
-            return page.label
-    return ref.path
+    return next((page.label for page in run.graph.pages if page.ref == str(ref)), ref.path)
 
 
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:

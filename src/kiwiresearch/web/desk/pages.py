@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
 from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.text.words import fold
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.addresses import list_address, local_address
@@ -91,6 +92,17 @@ def numbered_page(rows: Sequence[T], total: int, number: int, place: ListPlace, 
 def last_number(total: int, size: int) -> int:
     """The number of the last page."""
     return max(-(-total // size), 1)
+
+
+def none_if_empty(value: object) -> object:
+    """For years that a form sends: an empty field asks for nothing, and there is no year 0."""
+    return None if isinstance(value, str) and value.strip() in ("", "0") else value
+
+
+def has_words(query: str, *texts: str) -> bool:
+    """Whether some texts together have all words of a query, in any order and spelling of accents; always for none."""
+    words = fold(query).split() if query.strip() else []
+    return not words or all(word in said for said in [fold(" ".join(texts))] for word in words)
 
 
 class ScopedQuery(Protocol):
