@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.text.languages import three_letter_code
+
+SCHEME = "zim://"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -19,7 +21,13 @@ class EntryRef:
     path: str
 
     def __str__(self) -> str:
-        return f"zim://{self.book}/{self.path}"
+        return f"{SCHEME}{self.book}/{self.path}"
+
+    @classmethod
+    def parse(cls, name: str) -> Self | None:
+        """The reference that `str` wrote; None for any other text."""
+        book, _, path = name.removeprefix(SCHEME).partition("/")
+        return cls(BookId(book), path) if name.startswith(SCHEME) and book and path else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
-from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, numbered_page
+from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, none_if_empty, numbered_page
 from kiwiresearch.web.guard.identity import FamilyAccess
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.zim.archive import EntryRef
@@ -33,12 +33,7 @@ SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
-def _none_if_empty(value: object) -> object:
-    """An empty field of a form asks for nothing, and no year is 0."""
-    return None if isinstance(value, str) and value.strip() in ("", "0") else value
-
-
-Year = Annotated[Annotated[int, Field(ge=times.FURTHEST_BACK, le=times.LATEST)] | None, BeforeValidator(_none_if_empty)]
+Year = Annotated[Annotated[int, Field(ge=times.FURTHEST_BACK, le=times.LATEST)] | None, BeforeValidator(none_if_empty)]
 
 
 class _ListQuery(BaseModel):

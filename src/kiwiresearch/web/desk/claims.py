@@ -15,14 +15,13 @@ from kiwiresearch.brief.brief import Brief, Difference, Dispute, PartKey, Statem
 from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.evidence import Quote
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.text.words import fold
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
+from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.notes import claim_target
-from kiwiresearch.web.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]
@@ -74,8 +73,12 @@ class PageChoice:
 
 def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
     """The claims that fit, in the order asked for; those that are equal in it stay in the order of their pages."""
-    words = fold(query.words).split() if query.words.strip() else []
-    found = [claim for claim in claims if _fits(claim, query) and _has_words(claim, words)]
+    found = [
+        claim
+        for claim in claims
+        if _fits(claim, query)
+        and has_words(query.words, claim.text, claim.subject, *(quote.text for quote in claim.quotes))
+    ]
     if query.sort:
         column, is_turned = query.sort.removeprefix("-"), query.sort.startswith("-")
         found.sort(key=SORT_KEYS[column], reverse=is_turned)
@@ -85,27 +88,17 @@ def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
 def _fits(claim: Claim, query: ClaimQuery) -> bool:
     return (
         (not query.type or claim.type == query.type)
+        # The form has hundredths, which are rounded.
         and claim.confidence * 100 >= query.least - 0.5
-        and (not query.page or _is_of(claim, query.page))
+        and (not query.page or query.page == claim.ref.path or query.page.casefold() == claim.page_title.casefold())
         and _is_hedged(claim, query.hedging)
     )
-
-
-def _is_of(claim: Claim, page: str) -> bool:
-    return page == claim.ref.path or page.casefold() == claim.page_title.casefold()
 
 
 def _is_hedged(claim: Claim, hedging: Hedging) -> bool:
     if hedging in ("", "any", "none"):
         return not hedging or bool(claim.hedges) == (hedging == "any")
     return any(hedge.kind == hedging for hedge in claim.hedges)
-
-
-def _has_words(claim: Claim, words: Sequence[str]) -> bool:
-    if not words:
-        return True
-    said = fold(" ".join([claim.text, claim.subject, *(quote.text for quote in claim.quotes)]))
-    return all(word in said for word in words)
 
 
 SORT_KEYS: Mapping[str, Callable[[Claim], Any]] = {
@@ -161,7 +154,7 @@ class ClaimDetails:
 
 def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     """All that the run's files tell of a claim."""
-    brief = run.brief
+    brief, text = run.brief, run.text_of(claim.ref)
     resting = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
     others = dict.fromkeys(other for one in resting for other in one.statement.claims if other != claim.id)
     disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
@@ -169,7 +162,7 @@ def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     figures = [one.difference for one in brief.numbers if claim.id in one.statement.claims and one.difference]
     return ClaimDetails(
         claim=claim,
-        settings=_contexts(claim.quotes, run.text_of(claim.ref)),
+        settings=tuple(_context(quote, text) for quote in claim.quotes),
         resting=resting,
         same=tuple(brief.claims[other] for other in others if other not in against),
         disputes=tuple(disputes),
@@ -194,10 +187,6 @@ def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
         yield from (SupportedStatement(part, statement) for statement in statements)
 
 
-def _contexts(quotes: Sequence[Quote], text: str) -> tuple[QuoteContext, ...]:
-    return tuple(_context(quote, text) for quote in quotes)
-
-
 def _context(quote: Quote, text: str) -> QuoteContext:
     if not text.startswith(quote.text, quote.start):
         return QuoteContext(quote, "", "")
@@ -214,14 +203,10 @@ ClaimName = Annotated[str, Path(max_length=100)]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The table, and the page of each claim."""
     routes = RoleRouter("reader", include_in_schema=False)
-    _add_table(routes, run_views(room, jobs), pages)
-    _add_claim(routes, run_views(room, jobs), pages)
-    return routes
+    runs = run_views(room, jobs)
 
-
-def _add_table(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/claims")
     def table(request: Request, run_id: RunName, query: Annotated[ClaimQuery, Query()]) -> Response:
         run = runs.get(run_id)
@@ -238,8 +223,6 @@ def _add_table(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
             least=sorted({*CONFIDENCES, query.least}),
         )
 
-
-def _add_claim(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/claims/{claim_id}")
     def claim(request: Request, run_id: RunName, claim_id: ClaimName) -> Response:
         run = runs.get(run_id)
@@ -256,3 +239,5 @@ def _add_claim(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
             notes_target=target,
             notes=notes_for(run, target),
         )
+
+    return routes

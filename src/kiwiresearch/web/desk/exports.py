@@ -13,29 +13,27 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.exports import download_response
 from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.web.run_view import RunViews, run_views
+from kiwiresearch.web.run_view import run_views
 
 RunId = Annotated[str, Path(max_length=255)]
 FormatName = Annotated[str, Path(max_length=40)]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The page of formats, and the files."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
-    _add(routes, runs, pages)
-    return routes
 
-
-def _add(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/export")
     def formats(request: Request, run_id: RunId) -> Response:
         run = runs.get(run_id)
         notes = len(run.notes.notes)
         return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
 
-    # Neither of the two is a coroutine, so that making a file holds up nobody but who asked for it.
+    # Not a coroutine: making a file takes time, and must not hold up other requests.
     @routes.get("/runs/{run_id}/export/{form}")
     @allow("reader", "export")
     def download(run_id: RunId, form: FormatName) -> Response:
         return download_response(runs.get(run_id), form)
+
+    return routes

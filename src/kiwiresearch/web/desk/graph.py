@@ -27,7 +27,7 @@ from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.translations import translated
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.problems import NotInRun
-from kiwiresearch.web.run_view import RunName, RunView, RunViews, run_views
+from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_LINKS = 4_000
@@ -174,13 +174,10 @@ class GraphQuery(BaseModel):
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The graph with its panel, and the links as data for the script."""
     routes = RoleRouter("reader", include_in_schema=False)
-    _add_graph(routes, run_views(room, jobs), pages)
-    return routes
+    runs = run_views(room, jobs)
 
-
-def _add_graph(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     @routes.get("/runs/{run_id}/graph")
     def graph(request: Request, run_id: RunName, query: Annotated[GraphQuery, Query()]) -> Response:
         run = runs.get(run_id)
@@ -201,14 +198,16 @@ def _add_graph(routes: APIRouter, runs: RunViews, pages: Pages) -> None:
     def links(run_id: RunName) -> Response:
         return JSONResponse(link_graph_of(runs.get(run_id)).record(), headers={"Cache-Control": "no-store"})
 
+    return routes
+
 
 def _list_values(run: RunView, graph: LinkGraph, query: GraphQuery, words: Catalogue) -> dict[str, Any]:
     place = run.url("graph")
-    wish = {"which": "left" if query.which == "left" else ""}
+    filters = {"which": "left" if query.which == "left" else ""}
     rows = [page for page in graph.pages if page.was_read == (query.which == "read")]
     return {
         "picture": _picture(run, graph, words),
-        "shown": list_page(rows, query.n, ListPlace(place, wish)),
+        "shown": list_page(rows, query.n, ListPlace(place, filters)),
         "which": query.which,
         "read": sum(page.was_read for page in graph.pages),
         "left": sum(not page.was_read for page in graph.pages),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-from urllib.parse import quote
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.run import Run
+from kiwiresearch.web.addresses import job_address, run_address
 from kiwiresearch.web.bodies import Words
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions, intent_of, other_actions
@@ -26,12 +26,6 @@ MAX_RUNS = 6
 MAX_QUESTIONS = 8
 
 Choice = Literal["auto", "ask", "research", "find", "family"]
-
-
-def _left_out(room: ServerContext) -> int:
-    """How many books of the shelf the policy of the desk does not allow."""
-    policy = room.desk.settings.policy
-    return len(hidden_books(room.desk.shelf_file.books(), policy)) if policy.books else 0
 
 
 def _choices() -> tuple[Choice, ...]:
@@ -71,11 +65,12 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def home(request: Request) -> Response:
+        policy = room.desk.settings.policy
         return pages.show(
             request,
             "home.html",
             choices=_choices(),
-            left_out=_left_out(room),
+            left_out=len(hidden_books(room.desk.shelf_file.books(), policy)) if policy.books else 0,
             recent=recent_work(jobs.all(), runs.all()),
             questions=questions.latest(MAX_QUESTIONS),
             keeps_questions=questions.is_kept,
@@ -87,26 +82,25 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             missing=room.shelf.missing,
         )
 
-    def led(request: Request, wanted: BoxQuery) -> Response:
+    @routes.get("/go")
+    def go(request: Request, wanted: Annotated[BoxQuery, Query()]) -> Response:
         place = _destination(room, wanted)
         if isinstance(place, str):
             return redirect(place)
         words = wanted.q.strip()
-        values: dict[str, Any] = {
-            "words": words,
-            "told": place,
-            "offers": other_actions(words),
-            "has_model": around.has_model,
-        }
-        return pages.show(request, "home_go.html", choices=_choices(), **values)
-
-    @routes.get("/go")
-    def go(request: Request, wanted: Annotated[BoxQuery, Query()]) -> Response:
-        return led(request, wanted)
+        return pages.show(
+            request,
+            "home_choice.html",
+            choices=_choices(),
+            words=words,
+            told=place,
+            offers=other_actions(words),
+            has_model=around.has_model,
+        )
 
     @routes.post("/go")
-    def went(request: Request, wanted: Annotated[BoxQuery, Form()]) -> Response:
-        return led(request, wanted)
+    def go_by_form(request: Request, wanted: Annotated[BoxQuery, Form()]) -> Response:
+        return go(request, wanted)
 
     @routes.post("/questions/forget")
     def forget() -> Response:
@@ -119,22 +113,19 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 def recent_work(jobs: list[Job], runs: list[Run]) -> tuple[RecentWork, ...]:
     """The latest work, the newest first; runs that were put there by other means come last."""
     known = {job.id for job in jobs}
-    ours = [_of_job(job) for job in jobs]
-    others = [_of_run(run) for run in runs if run.id not in known]
-    return tuple([*ours, *others][:MAX_RUNS])
+    others = [
+        RecentWork(run.topic or run.id, "done", run_address(run.id), pages=run.manifest.page_count)
+        for run in runs
+        if run.id not in known
+    ]
+    return tuple([*map(_of_job, jobs), *others][:MAX_RUNS])
 
 
 def _of_job(job: Job) -> RecentWork:
     is_family = isinstance(job.wish, FamilyRequest)
     is_run = job.state == "done" and isinstance(job.wish, ResearchRequest)
-    address = f"/runs/{quote(job.id)}" if is_run else f"/research/{quote(job.id)}"
+    address = run_address(job.id) if is_run else job_address(job.id)
     return RecentWork("" if is_family else job.wish.name, job.state, address, job.ended_at or job.asked_at, job.pages)
-
-
-def _of_run(run: Run) -> RecentWork:
-    address = f"/runs/{quote(run.id, errors='replace')}"
-    name = run.topic or run.id
-    return RecentWork(name, "done", address, pages=run.manifest.page_count)
 
 
 def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:
@@ -144,7 +135,7 @@ def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:
         return "/"
     if wanted.way != "auto":
         return action_address(wanted.way, words, **(wanted.script if wanted.way == "ask" else {}))
-    told = intent_of(room, words)
-    if told.kind == "question":
+    intent = intent_of(room, words)
+    if intent.kind == "question":
         return action_address("ask", words, via="go", **wanted.script)
-    return told if told.kind == "name" else action_address("find", words, via="go")
+    return intent if intent.kind == "name" else action_address("find", words, via="go")

@@ -81,7 +81,7 @@ class NoteFailure:
 
 
 def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
-    """The notes on a target, for `notes_on.html`."""
+    """The notes on a target, for `notes_section.html`."""
     found = run.notes
     gone = tuple(note for note in found.gone if note.target == target.target)
     return TargetNotes(found.notes_on(target.target), gone)
@@ -234,7 +234,7 @@ def _returned_form(
         return PlainTextResponse(trouble.words, trouble.status, HEADERS)
     return pages.show(
         request,
-        "notes_again.html",
+        "notes_form.html",
         status=trouble.status,
         run=run,
         tab="notes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -17,9 +17,8 @@ from kiwiresearch.claims.conflicts.compare import compare
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.words import fold
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page, scope_choices
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
@@ -76,8 +75,11 @@ class NumberDisagreement:
 def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
     """The numbers that fit, those of one subject together."""
     found = list(_of_claims(run) if query.which == "all" else _of_brief(run.brief))
-    words = fold(query.words).split() if query.words.strip() else []
-    fitting = [row for row in found if _has_words(row, words)]
+    fitting = [
+        row
+        for row in found
+        if has_words(query.words, row.of, row.what, row.value, *(claim.text for claim in row.claims))
+    ]
     first: dict[str, int] = {}
     for place, row in enumerate(fitting):
         first.setdefault(without_article(row.of), place)
@@ -110,13 +112,6 @@ def _row(claim: Claim, measure: Measure, difference: Difference | None) -> Figur
     quantity = measure.quantity
     value = " ".join(filter(None, (quantity.qualifier, claim.text[quantity.start : quantity.end])))
     return FigureRow(measure.of, measure.what, value, measure.when or "", (claim,), difference)
-
-
-def _has_words(row: FigureRow, words: Sequence[str]) -> bool:
-    if not words:
-        return True
-    said = fold(" ".join([row.of, row.what, row.value, *(claim.text for claim in row.claims)]))
-    return all(word in said for word in words)
 
 
 def disagreements(run: RunView) -> list[NumberDisagreement]:

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
 from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.text.words import fold
 from kiwiresearch.version import __version__
 from kiwiresearch.web.addresses import list_address, local_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
@@ -93,6 +94,17 @@ def last_number(total: int, size: int) -> int:
     return max(-(-total // size), 1)
 
 
+def none_if_empty(value: object) -> object:
+    """For years that a form sends: an empty field asks for nothing, and there is no year 0."""
+    return None if isinstance(value, str) and value.strip() in ("", "0") else value
+
+
+def has_words(query: str, *texts: str) -> bool:
+    """Whether some texts together have all words of a query, in any order and spelling of accents; always for none."""
+    words = fold(query).split() if query.strip() else []
+    return not words or all(word in said for said in [fold(" ".join(texts))] for word in words)
+
+
 class ScopedQuery(Protocol):
     """A query of a page that shows what the brief tells, or all that the pages say."""
 
@@ -149,16 +161,17 @@ class Pages:
             version=__version__,
         )
         self._templates.filters.update(
-            local=local_address,
+            date=date_markup,
             dir=direction,
+            has_own_words=has_own_words,
+            is_command=is_command,
+            kind=problem_key,
             lang=two_letter_code,
-            retold=translated,
-            dated=date_markup,
-            timed=time_element,
+            local=local_address,
             said=said,
-        )
-        self._templates.filters.update(
-            kind=problem_key, is_from_below=has_own_words, is_typed=is_command, section=section_name
+            section=section_name,
+            time=time_element,
+            translated=translated,
         )
         self._templates.tests.update(withheld=is_withheld)
 

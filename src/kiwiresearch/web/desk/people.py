@@ -136,59 +136,40 @@ def _number(text: str) -> int | None:
 def people_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
     """The list, a page for each user, and what their forms do."""
     routes = RoleRouter("owner", include_in_schema=False)
-    desk = PeoplePages(room, house, pages)
-
-    @routes.get("/people")
-    def people(request: Request) -> Response:
-        return desk.all(request)
-
-    @routes.post("/people")
-    def add(request: Request, typed: Annotated[NewUserForm, Form()]) -> Response:
-        return desk.add(request, typed)
-
-    _add_user(routes, desk)
+    shown = PeoplePages(room, house, pages)
+    routes.get("/people")(shown.all)
+    routes.post("/people")(shown.add)
+    routes.get("/people/{name}")(shown.one)
+    routes.post("/people/{name}")(shown.change)
+    routes.post("/people/{name}/tokens")(shown.new_token)
+    routes.post("/people/{name}/tokens/{token_id}/revoke")(shown.revoke)
+    routes.post("/people/{name}/remove")(shown.remove)
     return routes
 
 
-def _add_user(routes: APIRouter, desk: PeoplePages) -> None:
-    @routes.get("/people/{name}")
-    def user(request: Request, name: UserName, *, saved: bool = False) -> Response:
-        return desk.one(request, name, is_saved=saved)
-
-    @routes.post("/people/{name}")
-    def change(request: Request, name: UserName, changes: Annotated[UserForm, Form()]) -> Response:
-        return desk.change(request, name, changes)
-
-    @routes.post("/people/{name}/tokens")
-    def new_token(request: Request, name: UserName, label: Annotated[TypedField, Form()] = "") -> Response:
-        return desk.new_token(request, name, label)
-
-    @routes.post("/people/{name}/tokens/{token_id}/revoke")
-    def revoke(request: Request, name: UserName, token_id: TokenId) -> Response:
-        desk.house.require_users(request).revoke(name, token_id)
-        return redirect(_address(name))
-
-    @routes.post("/people/{name}/remove")
-    def remove(request: Request, name: UserName) -> Response:
-        return desk.remove(request, name)
-
-
 class PeoplePages:
-    """What the routes show; what cannot be done is told on the page that it was asked on."""
+    """What the routes show and do; a form that cannot be carried out is shown again with the reason."""
 
     def __init__(self, room: ServerContext, house: Accounts, pages: Pages) -> None:
-        self.house = house
+        self._house = house
         self._limits = room.desk.settings.limits
         self._pages = pages
 
-    def all(self, request: Request, typed: NewUserForm | None = None, problem: Problem | None = None) -> Response:
+    def all(self, request: Request) -> Response:
         """All users, and the form for a new one."""
-        register = self.house.require_users(request)
+        return self._all(request, NewUserForm())
+
+    def _all(self, request: Request, typed: NewUserForm, problem: Problem | None = None) -> Response:
+        register = self._house.require_users(request)
         rows = [(user, sum(not token.revoked_at for token in register.tokens(user.name))) for user in register.all()]
-        values: dict[str, Any] = {"rows": rows, "roles": ROLES, "typed": typed or NewUserForm(), "problem": problem}
+        values: dict[str, Any] = {"rows": rows, "roles": ROLES, "typed": typed, "problem": problem}
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
-    def one(
+    def one(self, request: Request, name: UserName, *, saved: bool = False) -> Response:
+        """A user."""
+        return self._one(request, name, is_saved=saved)
+
+    def _one(
         self,
         request: Request,
         name: str,
@@ -199,7 +180,7 @@ class PeoplePages:
         is_saved: bool = False,
     ) -> Response:
         """A user; right after a token was made, with the token, which is shown on no other page."""
-        register = self.house.require_users(request)
+        register = self._house.require_users(request)
         user = register.get(name)
         values: dict[str, Any] = {
             "user": user,
@@ -214,35 +195,39 @@ class PeoplePages:
         }
         return self._pages.show(request, "people_user.html", status=problem.status if problem else 200, **values)
 
-    def add(self, request: Request, typed: NewUserForm) -> Response:
+    def add(self, request: Request, typed: Annotated[NewUserForm, Form()]) -> Response:
         """Make a user and a first token, which the next page shows this once."""
-        register = self.house.require_users(request)
+        register = self._house.require_users(request)
         try:
             user = register.add(typed.name.strip(), typed.role)
         except BadUsage as problem:
-            return self.all(request, typed, problem_of(problem))
-        return self.one(request, user.name, made=register.new_token(user.name))
+            return self._all(request, typed, problem_of(problem))
+        return self._one(request, user.name, made=register.new_token(user.name))
 
-    def change(self, request: Request, name: str, changes: UserForm) -> Response:
-        register = self.house.require_users(request)
+    def change(self, request: Request, name: UserName, changes: Annotated[UserForm, Form()]) -> Response:
+        register = self._house.require_users(request)
         try:
             register.change(name, changes.role or None, changes.limits())
         except BadUsage as problem:
-            return self.one(request, name, typed=changes, problem=problem_of(problem))
+            return self._one(request, name, typed=changes, problem=problem_of(problem))
         return redirect(f"{_address(name)}?saved=1")
 
-    def new_token(self, request: Request, name: str, label: str) -> Response:
+    def new_token(self, request: Request, name: UserName, label: Annotated[TypedField, Form()] = "") -> Response:
         try:
-            made = self.house.require_users(request).new_token(name, label.strip())
+            made = self._house.require_users(request).new_token(name, label.strip())
         except BadUsage as problem:
-            return self.one(request, name, problem=problem_of(problem))
-        return self.one(request, name, made=made)
+            return self._one(request, name, problem=problem_of(problem))
+        return self._one(request, name, made=made)
 
-    def remove(self, request: Request, name: str) -> Response:
+    def revoke(self, request: Request, name: UserName, token_id: TokenId) -> Response:
+        self._house.require_users(request).revoke(name, token_id)
+        return redirect(_address(name))
+
+    def remove(self, request: Request, name: UserName) -> Response:
         try:
-            self.house.require_users(request).remove(name)
+            self._house.require_users(request).remove(name)
         except BadUsage as problem:
-            return self.one(request, name, problem=problem_of(problem))
+            return self._one(request, name, problem=problem_of(problem))
         return redirect("/people")
 
 

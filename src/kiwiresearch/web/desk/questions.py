@@ -185,18 +185,9 @@ EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /ask, and the stream that its script reads."""
     routes = RoleRouter("reader", include_in_schema=False)
-    desk = QuestionPages(room, pages, QuestionHistory(room.desk))
-
-    @routes.get("/ask")
-    @allow("reader", "ask")
-    def ask(request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
-        return desk.page(request, asked)
-
-    @routes.post("/ask/stream")
-    @allow("reader", "ask")
-    async def stream(request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
-        return await desk.stream(request, asked)
-
+    shown = QuestionPages(room, pages, QuestionHistory(room.desk))
+    routes.get("/ask")(shown.page)
+    routes.post("/ask/stream")(shown.stream)
     return routes
 
 
@@ -211,7 +202,8 @@ class QuestionPages:
         self._books = BookChoices(room)
         self._has_model = bool(room.desk.settings.model_url.strip())
 
-    def page(self, request: Request, asked: QuestionForm) -> Response:
+    @allow("reader", "ask")
+    def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
         """The box; with a question, its answer below, or the place where a script will show it."""
         led = other_actions(asked.q, excluding="ask") if asked.via and asked.q else ()
         if not asked.q.strip() or (asked.live and has_words(asked.q)):
@@ -223,7 +215,8 @@ class QuestionPages:
             return self._show(request, asked, status=problem.status, problem=problem, offers=led)
         return self._show(request, asked, offers=led, **self._values(request, asked, answer))
 
-    async def stream(self, request: Request, asked: QuestionForm) -> Response:
+    @allow("reader", "ask")
+    async def stream(self, request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
         """The same as events; what goes wrong before the first one still has a status of its own."""
         events = self._room.asker.events(asked.q, asked.options(with_model=asked.model))
         flow = stream_in_thread(self._slots.occupy(self._page_events(request, asked, events)))
@@ -257,7 +250,7 @@ class QuestionPages:
                     one = answer_view(answer, self._room)
                     told = {"html": self._pages.render(request, "ask_chips.html", sources=one.sources)}
                     if asked.model and self._has_model and one.lines:
-                        told["meanwhile"] = self._pages.render(request, "ask_meanwhile.html", one=one)
+                        told["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
                     yield sse_event("chips", told)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})

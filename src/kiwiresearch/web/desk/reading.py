@@ -12,7 +12,6 @@ from starlette.responses import RedirectResponse, Response
 
 from kiwiresearch.claims.claim import Claim, ClaimType
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.run import RunPage
 from kiwiresearch.web.addresses import local_address, page_address
@@ -30,7 +29,6 @@ from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.paths import near_titles, title_of_path
 
 MAX_LINKS = 40
-SCHEME = "zim://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +79,10 @@ def _links_to(run: RunView, ref: EntryRef) -> Iterator[BackLink]:
     titles = {page.ref: page.title for page in run.graph.pages}
     links = [link for link in run.graph.links if link.target == str(ref)]
     for link in sorted(links, key=lambda link: titles[link.source].casefold()):
-        source = _ref(link.source)
-        title = titles[link.source] or source.path
-        yield BackLink(title, run.page_url(source), "" if link.anchor_text == title else link.anchor_text, link.section)
-
-
-def _ref(name: str) -> EntryRef:
-    book, _, path = name.removeprefix(SCHEME).partition("/")
-    return EntryRef(BookId(book), path)
+        source = EntryRef.parse(link.source)
+        title = titles[link.source] or (source.path if source else link.source)
+        words = "" if link.anchor_text == title else link.anchor_text
+        yield BackLink(title, run.page_url(source) if source else "", words, link.section)
 
 
 SPAN_PATTERN = r"^[0-9]{1,9}-[0-9]{1,9}$"
@@ -171,7 +165,7 @@ class ReadingPages:
 
     def _no_book(self, request: Request, book: str) -> Response:
         books = [(one.title or one.name, page_address(EntryRef(one.id, ""))) for one in self._room.shelf.books]
-        return self._pages.show(request, "page_no_book.html", status=404, wanted=book[:200], books=books)
+        return self._pages.show(request, "book_missing.html", status=404, wanted=book[:200], books=books)
 
     def _no_page(self, request: Request, named: str, path: str) -> Response:
         words = title_of_path(path)[:200]

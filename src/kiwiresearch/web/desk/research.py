@@ -183,48 +183,19 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The form, the lists, and the page of a job."""
     routes = RoleRouter("reader", include_in_schema=False)
-    desk = ResearchPages(room, jobs, pages)
-
-    @routes.get("/research")
-    def research(request: Request, form: Annotated[ResearchQuery, Query()]) -> Response:
-        return desk.form(request, form, page=form.page)
-
-    @routes.post("/research")
-    @allow("researcher", "research")
-    def start(request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
-        return desk.start(request, form)
-
-    _add_job(routes, desk)
+    shown = ResearchPages(room, jobs, pages)
+    routes.get("/research")(shown.empty_form)
+    routes.post("/research")(shown.start)
+    routes.get("/research/{job_id}")(shown.job)
+    routes.get("/research/{job_id}/news")(shown.news)
+    routes.post("/research/{job_id}/stop")(shown.stop)
+    routes.post("/research/{job_id}/resume")(shown.resume)
+    routes.post("/research/{job_id}/remove")(shown.remove)
     return routes
 
 
-def _add_job(routes: APIRouter, desk: ResearchPages) -> None:
-    @routes.get("/research/{job_id}")
-    def job(request: Request, job_id: JobId, stopping: Switch = 0, still: Switch = 0) -> Response:
-        return desk.job(request, job_id, stopping=bool(stopping), still=bool(still))
-
-    @routes.get("/research/{job_id}/news")
-    def news(request: Request, job_id: JobId, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> Response:
-        return desk.news(request, job_id, after)
-
-    @routes.post("/research/{job_id}/stop")
-    @allow("researcher", "stop")
-    def stop(job_id: JobId) -> Response:
-        return desk.stop(job_id)
-
-    @routes.post("/research/{job_id}/resume")
-    @allow("researcher", "resume")
-    def resume(job_id: JobId) -> Response:
-        return desk.resume(job_id)
-
-    @routes.post("/research/{job_id}/remove")
-    @allow("researcher", "remove")
-    def remove(job_id: JobId) -> Response:
-        return desk.remove(job_id)
-
-
 class ResearchPages:
-    """What the routes show."""
+    """What the routes show and do."""
 
     def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self._jobs = jobs
@@ -236,7 +207,11 @@ class ResearchPages:
         self._families = Families(room, jobs)
         self._books = BookChoices(room)
 
-    def form(
+    def empty_form(self, request: Request, form: Annotated[ResearchQuery, Query()]) -> Response:
+        """The form with what a link has filled in."""
+        return self._form(request, form, page=form.page)
+
+    def _form(
         self,
         request: Request,
         form: ResearchForm,
@@ -257,29 +232,33 @@ class ResearchPages:
         told["missing"] = self._shelf.missing
         return self._pages.show(request, "research.html", status=status, **told, **self._lists(page))
 
-    def start(self, request: Request, form: ResearchForm) -> Response:
+    @allow("researcher", "research")
+    def start(self, request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
         """Begin a run and go to its page; a form that is wrong comes again."""
         found = check_form(form, FormOptions(self._settings, self._books.all()))
         if found.wish is None:
-            return self.form(request, form, faults=dict(found.faults))
+            return self._form(request, form, faults=dict(found.faults))
         try:
             job = job_requests.start_job(self._jobs, found.wish)
         except KiwiError as error:
-            return self.form(request, form, problem=problem_of(error))
+            return self._form(request, form, problem=problem_of(error))
         return redirect(job_address(job.id))
 
-    def job(self, request: Request, job_id: str, *, stopping: bool, still: bool) -> Response:
+    def job(self, request: Request, job_id: JobId, stopping: Switch = 0, still: Switch = 0) -> Response:
         """A job as it is now; one that is done has become a run."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if view.job.state == "done" and view.is_run:
             return redirect(view.run)
-        values = self._job_values(view) | {"stopping": stopping and view.job.state == "running", "still": still}
+        values = self._job_values(view) | {
+            "stopping": bool(stopping) and view.job.state == "running",
+            "still": bool(still),
+        }
         wish = view.job.wish
         family = self._families.seed_names(request, wish.case) if isinstance(wish, FamilyRequest) else ""
         return self._pages.show(request, "research_job.html", **values, family=family)
 
-    def news(self, request: Request, job_id: str, after: int) -> Response:
+    def news(self, request: Request, job_id: JobId, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> Response:
         """What is new of a job, for the script of its page."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
@@ -289,22 +268,25 @@ class ResearchPages:
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
                 "status": self._pages.render(request, "research_status.html", **told),
-                "pages": self._pages.render(request, "research_taken.html", **told),
+                "pages": self._pages.render(request, "research_pages.html", **told),
             },
             headers={"Cache-Control": "no-store"},
         )
 
-    def stop(self, job_id: str) -> Response:
+    @allow("researcher", "stop")
+    def stop(self, job_id: JobId) -> Response:
         job = job_requests.cancel_job(self._jobs, job_id)
         return redirect(job_address(job.id) + ("?stopping=1" if job.is_open else ""))
 
-    def resume(self, job_id: str) -> Response:
+    @allow("researcher", "resume")
+    def resume(self, job_id: JobId) -> Response:
         """Go on with a job; one that is under way or done is only shown."""
         if self._jobs.get(job_id).is_resumable:
             job_requests.resume_job(self._jobs, job_id)
         return redirect(job_address(job_id))
 
-    def remove(self, job_id: str) -> Response:
+    @allow("researcher", "remove")
+    def remove(self, job_id: JobId) -> Response:
         """Forget a job that came to nothing; one that has something to keep is only shown."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)

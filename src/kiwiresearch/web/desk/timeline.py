@@ -18,7 +18,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, scope_choices
+from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, none_if_empty, scope_choices
 from kiwiresearch.web.desk.translations import date_text
 from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
@@ -27,11 +27,7 @@ MAX_YEARS = 20_000_000_000
 """Further back than anything was."""
 
 
-def _none_if_empty(value: object) -> object:
-    return None if isinstance(value, str) and not value.strip() else value
-
-
-Year = Annotated[Annotated[int, Field(ge=-MAX_YEARS, le=100_000)] | None, BeforeValidator(_none_if_empty)]
+Year = Annotated[Annotated[int, Field(ge=-MAX_YEARS, le=100_000)] | None, BeforeValidator(none_if_empty)]
 
 
 class MomentQuery(BaseModel):

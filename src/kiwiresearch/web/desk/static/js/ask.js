@@ -1,7 +1,7 @@
 // The answer as it comes: its sources first, then the words, then the whole of it, checked.
 
-import { openBeside } from "./beside.js";
-import { askLive } from "./live.js";
+import { openBeside } from "./source_panel.js";
+import { askLive } from "./live_answer.js";
 
 const answer = document.getElementById("answer");
 const asked = document.getElementById("asked");

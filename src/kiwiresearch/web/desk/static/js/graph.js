@@ -2,7 +2,7 @@
 // page comes from the server, as it does without a script.
 
 import { keyboard } from "./graph_keys.js";
-import { look } from "./graph_look.js";
+import { look } from "./graph_style.js";
 
 const explorer = document.getElementById("explorer");
 const picture = document.getElementById("picture");

@@ -1,5 +1,5 @@
-import { askLive } from "./live.js";
-import { offerTitles } from "./titles.js";
+import { askLive } from "./live_answer.js";
+import { offerTitles } from "./title_suggestions.js";
 
 askLive();
 document.querySelectorAll("[data-titles]").forEach(offerTitles);

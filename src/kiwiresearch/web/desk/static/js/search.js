@@ -1,6 +1,6 @@
 // Results as somebody types: quick ones at once, the full search when the typing rests; older answers are dropped.
 
-import { offerTitles } from "./titles.js";
+import { offerTitles } from "./title_suggestions.js";
 
 const QUICK = 250;
 const FULL = 1000;
