@@ -9,8 +9,8 @@ from tests.brief.briefs import a_claim, entry
 
 from kiwiresearch.brief.brief import QuoteContext
 from kiwiresearch.brief.citations import (
-    LONGEST_CONTEXT_SENTENCE,
     MAX_CONTEXT_CHARS,
+    MAX_CONTEXT_SENTENCE_CHARS,
     QuoteInContext,
     context_of,
     without_overlaps,
@@ -62,11 +62,11 @@ def test_sentences_are_never_cut() -> None:
     near = of_size(100)
     text = f"{near} {near} {near} QUOTE. {near} {near} {near}"
     assert context_of(of_text(text, "QUOTE."), text, "eng") == QuoteContext(f"{near} {near} ", f" {near} {near}")
-    for size in (MAX_CONTEXT_CHARS + 50, LONGEST_CONTEXT_SENTENCE - 2):
+    for size in (MAX_CONTEXT_CHARS + 50, MAX_CONTEXT_SENTENCE_CHARS - 2):
         long = of_size(size)
         text = f"Begin. {long} QUOTE. {long} End."
         assert context_of(of_text(text, "QUOTE."), text, "eng") == QuoteContext(f"{long} ", f" {long}")
-    long = of_size(LONGEST_CONTEXT_SENTENCE + 1)
+    long = of_size(MAX_CONTEXT_SENTENCE_CHARS + 1)
     text = f"Begin. {long} QUOTE. {long} End."
     assert context_of(of_text(text, "QUOTE."), text, "eng") is None
 

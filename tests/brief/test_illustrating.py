@@ -10,7 +10,7 @@ from tests.brief.briefs import TOP, Making, a_claim, bronze_age, entry
 from tests.drawn import a_png
 
 from kiwiresearch.brief.brief import Brief, StatementGroup
-from kiwiresearch.brief.illustrations import MAX_BYTES, MAX_BYTES_TOGETHER, MAX_PICTURES, illustrate
+from kiwiresearch.brief.illustrations import MAX_BYTES, MAX_PICTURES, MAX_TOTAL_BYTES, illustrate
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim.archive import EntryInfo
 from kiwiresearch.zim.memory import MemoryArchive
@@ -125,7 +125,7 @@ def test_there_are_few_pictures_and_little_of_them() -> None:
     assert found == [f"summary: {TOP}", *(f"{number}: {name}" for number, name in enumerate("abcde"))]
     assert len(found) == MAX_PICTURES
     large = {f"I/{name}.png": a_png(name) + bytes(MAX_BYTES - 20_000) for name in names}
-    assert len(shown(a_brief(*parts), {TOP: page, **large})) == 1 + MAX_BYTES_TOGETHER // MAX_BYTES
+    assert len(shown(a_brief(*parts), {TOP: page, **large})) == 1 + MAX_TOTAL_BYTES // MAX_BYTES
 
 
 def test_a_brief_of_pages_without_pictures_stays_as_it_was() -> None:

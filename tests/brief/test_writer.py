@@ -337,9 +337,9 @@ def test_whatever_a_model_writes_every_sentence_is_proved(said: list[dict[str, o
     """All sentences of the model have claims that contain their facts, and the summary keeps six to ten (R138)."""
     brief = bronze_age()
     result = written(brief, *said)
-    desk = StatementKeys(brief)
+    statement_keys = StatementKeys(brief)
     assert 6 <= len(result.brief.summary) <= 10
     for one in result.brief.summary:
         assert one in brief.statements() or one.written == "model"
         if one.written == "model":
-            assert unsupported(one.text, desk.sources([one])) == ()
+            assert unsupported(one.text, statement_keys.sources([one])) == ()

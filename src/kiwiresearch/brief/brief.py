@@ -1,4 +1,4 @@
-"""A brief: statements that rest on claims, its sources and pictures, and all of it as JSON."""
+"""A brief: statements that rest on claims, sources and pictures; and its form in JSON."""
 
 from __future__ import annotations
 
@@ -30,29 +30,28 @@ SIGNATURES: tuple[tuple[bytes, MediaType], ...] = (
 
 
 def media_type_of(content: bytes) -> MediaType | None:
-    """What a picture is by its first bytes, whatever its name says; None for what browsers may run, such as SVG."""
+    """The type of a picture by its first bytes; None for any other, above all for SVG, which may hold scripts."""
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for beginning, kind in SIGNATURES if content.startswith(beginning)), None)
 
 
 def picture_file_name(sha: str, media_type: MediaType) -> str:
-    """The name of a picture where it is a file of its own."""
+    """The file name of a picture outside the report."""
     return f"pictures/{sha}.{media_type.partition('/')[2]}"
 
 
 def data_url(content: bytes, media_type: MediaType) -> str:
-    """The picture as an address that holds it."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
 def pictures_json(images: Images) -> str:
-    """What `pictures.json` holds."""
+    """The content of `pictures.json`."""
     return canonical_json({sha: b64encode(content).decode() for sha, content in images.items()}, indent=1) + "\n"
 
 
 def pictures_from_record(record: Mapping[str, Any]) -> dict[str, bytes]:
-    """The pictures of a `pictures.json`; ValueError if it is none, or if a picture does not have its hash."""
+    """The pictures of `pictures.json`; ValueError if it is malformed, or if a picture does not match its hash."""
     images = {sha: b64decode(str(row), validate=True) for sha, row in record.items()}
     for sha, content in images.items():
         if sha256(content).hexdigest() != sha:
@@ -66,7 +65,7 @@ PartKey = Literal["summary", "body", "definitions", "timeline", "mechanisms", "a
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the brief and the claims it rests on: never none."""
+    """A sentence of the brief and the claims it rests on, at least one."""
 
     text: str
     claims: tuple[ClaimId, ...]
@@ -85,13 +84,13 @@ class StatementGroup:
     """Statements under one heading: a concept, a mechanism, an actor."""
 
     heading: str
-    """In the body, none above what goes on with the introduction."""
+    """Empty in the body for the rest of the lead."""
     statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
-    """A line of the timeline: when, as readers write it and as it is ordered, and what happened."""
+    """An entry of the timeline: a date in words and as a range of days, and what happened."""
 
     when: str
     earliest: int
@@ -101,7 +100,7 @@ class TimelineMoment:
 
 @dataclass(frozen=True, slots=True)
 class DisputeView:
-    """One side of a dispute: who holds it, if the page says so, and what it says."""
+    """One side of a dispute: its holder, if the page names one, and what it says."""
 
     holder: str
     statement: Statement
@@ -111,7 +110,7 @@ class DisputeView:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two values differ, and why that is so; in a file it is one text."""
+    """How two values differ, and why; in JSON it is one text."""
 
     kind: str
     why: Message = Message("")  # noqa: RUF009
@@ -121,19 +120,19 @@ class Difference:
 
     @classmethod
     def from_text(cls, text: str, record: object = None) -> Self | None:
-        """The difference that a text was made of; None of an empty one."""
+        """The difference written as this text; None if it is empty."""
         kind, _, why = text.partition(": ")
         return (cls(kind, message_from_record(why, record)) if why else cls(text)) if text else None
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """View A against view B; with one view only, the sources give one side."""
+    """Opposing views; if there is only one, the sources give one side."""
 
     about: str
     views: tuple[DisputeView, ...]
     difference: Difference | None = field(default=None, metadata={"json": "kind"})
-    """Of a contradiction: which kind it is, and why it is told apart."""
+    """How contradicting values differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +141,17 @@ class Figure:
 
     value: str
     what: str
-    """What it measures; empty, as are `of` and `when`, where the sentence does not say so plainly."""
+    """What it measures; empty, like `of` and `when`, if the sentence does not say so clearly."""
     of: str
     when: str
     statement: Statement
     difference: Difference | None = field(default=None, metadata={"json": "disagrees"})
-    """Where another page gives another value: which kind of disagreement it is."""
+    """How it differs from the value of another page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that the book leaves open, and how that was seen. It is about the sources, not about the world."""
+    """Something that the sources leave open. It is about the sources, not about the world."""
 
     kind: Literal["open", "concept", "hedged", "missing page", "introductions only"]
     text: Message
@@ -161,7 +160,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class BriefPicture:
-    """A picture of a page, with the words that stand under it there. Its bytes are known by their hash."""
+    """A picture of a page, with its caption there. Its bytes are identified by their hash."""
 
     ref: EntryRef
     """The page."""
@@ -169,16 +168,16 @@ class BriefPicture:
     """Where the picture is in the page's book."""
     caption: str
     alt: str
-    """What it shows, for those who cannot see it; empty where the page does not say."""
+    """The alternative text; empty if the page has none."""
     media_type: MediaType
     sha256: str
     part: int | None = None
-    """The number of the part of the body that it belongs to, from 0; None for the summary."""
+    """The number of its section of the body, from 0; None for the summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class BriefSource:
-    """A page that was read: what it is, where a reader opens it, and why it was taken."""
+    """A page that was read, and why."""
 
     ref: EntryRef
     title: str
@@ -189,7 +188,7 @@ class BriefSource:
     opening: str = ""
     """Its first sentence."""
     is_head: bool = False
-    """It is about the thing itself, all of it or a side of which is asked for."""
+    """It is about the subject itself, of which all or one aspect is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +206,13 @@ class SourceBook:
 
 @dataclass(frozen=True, slots=True)
 class BriefSources:
-    """What a brief was made from, and how it was gathered."""
+    """What a brief is made from, and how it was gathered."""
 
     books: tuple[SourceBook, ...]
     pages: tuple[BriefSource, ...]
     """In the order in which they were read."""
     links: tuple[tuple[int, int], ...]
-    """Which pages led to which, by their numbers in `pages`, from 0."""
+    """Which pages link to which, by their numbers in `pages`, from 0."""
     story: tuple[Message, ...]
     """How the pages were gathered, in paragraphs."""
     settings: tuple[tuple[str, str], ...]
@@ -221,7 +220,7 @@ class BriefSources:
 
 @dataclass(frozen=True, slots=True)
 class QuoteContext:
-    """What stands right before and after the first quote of a claim, letter by letter as on the page."""
+    """The exact text of the page before and after the first quote of a claim."""
 
     before: str
     after: str
@@ -229,20 +228,20 @@ class QuoteContext:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What is written about a topic, before it has a form. `claims` holds every claim that a statement rests on."""
+    """The content of a report, without its form. `claims` has every claim that a statement rests on."""
 
     topic: str
     sources: BriefSources
     head: str
-    """The thing that the topic was understood to be about."""
+    """The subject of the topic, as it was understood."""
     aspect: str
-    """The side of it that is asked for; empty where all of it is."""
+    """The aspect of it that is asked for; empty if all of it is."""
     senses: tuple[str, ...]
-    """Titles of other pages that the topic's name may mean, and that were left aside."""
+    """Titles of other pages that the topic's name may mean."""
     summary: tuple[Statement, ...]
-    """Running text: what matters most, in the order in which the pages tell it."""
+    """Prose: what matters most, in the order of the pages."""
     body: tuple[StatementGroup, ...]
-    """Running text under the headings of the main article, or the titles of other pages."""
+    """Prose under the headings of the main article, or the titles of other pages."""
     definitions: tuple[StatementGroup, ...]
     timeline: tuple[TimelineMoment, ...]
     mechanisms: tuple[StatementGroup, ...]
@@ -252,15 +251,15 @@ class Brief:
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
     notes: tuple[Message, ...] = ()
-    """What a reader should know first: a weak beginning, introductions only, a model that did not answer."""
+    """What a reader should know first: a weak match, a book of introductions, a model that failed."""
     context: dict[ClaimId, QuoteContext] = field(default_factory=dict)
-    """What stands around the quotes of the claims, where there is something."""
+    """The context of the quotes of the claims, if they have any."""
     pictures: tuple[BriefPicture, ...] = ()
-    """Pictures of its pages, in reading order; none where the books have none."""
+    """Pictures of its pages, in reading order."""
 
     @property
     def understood(self) -> tuple[str, ...]:
-        """The thing and the side of it that is told of; nothing where that is just the topic."""
+        """The subject and the aspect; nothing if they are just the topic."""
         if not self.aspect and self.head.casefold() == self.topic.casefold():
             return ()
         return tuple(part for part in (self.head, self.aspect) if part)
@@ -282,22 +281,21 @@ class Brief:
 
 
 OMITTED_WHEN_EMPTY = frozenset({"pictures"})
-"""Fields that are written only where they hold something."""
+"""Fields that are left out of the JSON if they are empty."""
 
 
 def record_of(brief: Brief) -> dict[str, Any]:
-    """What `brief.json` holds: the fields by their names, and the claims that its statements rest on."""
-    told = {name: value for name, value in _plain(brief).items() if name != "claims"}
-    told = {name: value for name, value in told.items() if value or name not in OMITTED_WHEN_EMPTY}
-    return told | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
+    """The content of `brief.json`: the fields by their names, with the claims as in `claims.jsonl`."""
+    record = {name: value for name, value in _plain(brief).items() if value or name not in OMITTED_WHEN_EMPTY}
+    return record | {"claims": [claims.claim_record(claim) for claim in brief.claims.values()]}
 
 
 def brief_from_record(record: Mapping[str, Any]) -> Brief:
-    """The brief that a record was made of; ValueError, KeyError or TypeError if it was none."""
-    made = [claims.claim_from_record(row) for row in _of(list[Any], record["claims"], "claims")]
+    """The brief of a record; ValueError, KeyError or TypeError if it is malformed."""
+    found = [claims.claim_from_record(row) for row in _of(list[Any], record["claims"], "claims")]
     names = {name: hint for name, hint in _hints(Brief).items() if name in record or name not in OMITTED_WHEN_EMPTY}
-    told = {name: _field(hint, record, name) for name, hint in names.items() if name != "claims"}
-    return Brief(**told, claims={claim.id: claim for claim in made})
+    values = {name: _field(hint, record, name) for name, hint in names.items() if name != "claims"}
+    return Brief(**values, claims={claim.id: claim for claim in found})
 
 
 def _plain(value: Any) -> Any:
@@ -339,7 +337,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
-    """The value of a field of a record, with what stands beside it where it is a message."""
+    """The value of a field of a record; for a message, with the kind and values next to it."""
     if hint is Message:
         return message_in(row, name)
     if hint == Difference | None:
@@ -353,7 +351,7 @@ def _field(hint: Any, row: Mapping[str, Any], name: str) -> Any:
 
 
 def _of(hint: Any, value: Any, name: str) -> Any:
-    """The value as the type that its field has, which is why a new field needs no line here."""
+    """The value checked against the type of its field, so that a new field needs no code here."""
     if isinstance(hint, NewType):
         return _of(hint.__supertype__, value, name)
     if is_dataclass(hint) and isinstance(hint, type):

@@ -1,4 +1,4 @@
-"""How statements are cited: paragraphs of sentences that share a citation, quotes in context, and evidence."""
+"""How statements are cited: paragraphs of sentences that share a citation, quotes in context, and proofs."""
 
 from __future__ import annotations
 
@@ -15,39 +15,33 @@ from kiwiresearch.search.query import ScoreLine, score_terms
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import EntryRef
 
-SPACE = 1
-"""Sentences of one paragraph stand so many characters apart, paragraphs further."""
+MAX_GAP_CHARS = 1
+"""Between two sentences of one paragraph."""
+MIN_PARAGRAPH_SENTENCES = 4
+"""A new section starts a new paragraph only after this many sentences."""
 
 
 def topic_pages(brief: Brief) -> frozenset[EntryRef]:
-    """The pages about the thing itself."""
+    """The pages about the subject itself."""
     return frozenset(source.ref for source in brief.sources.pages if source.is_head)
 
 
 def can_follow(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
-    """Whether a claim can be read behind others; on pages about the thing itself it is known whom 'she' means."""
+    """Whether a claim makes sense after others; on a page about the subject it is clear whom 'she' means."""
     if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
         return True
     return any(directly_precedes(one, claim) for one in before)
 
 
 def directly_precedes(one: Claim, other: Claim) -> bool:
-    """Whether two claims are neighbours: sentences of one paragraph below the same headings."""
+    """Whether one claim comes right before another, in one paragraph."""
     first, second = one.quotes[0], other.quotes[0]
     same = (one.ref, one.headings) == (other.ref, other.headings)
-    return same and first.start < second.start <= first.end + SPACE
-
-
-class SectionPlace(NamedTuple):
-    """A section of a page."""
-
-    ref: EntryRef
-    heading: str
-    anchor: str
+    return same and first.start < second.start <= first.end + MAX_GAP_CHARS
 
 
 class CitedRun(NamedTuple):
-    """Sentences that follow each other and rest on the same places."""
+    """Consecutive sentences that rest on the same sections, and are cited together."""
 
     statements: tuple[Statement, ...]
 
@@ -58,37 +52,35 @@ class CitedRun(NamedTuple):
 
 
 def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[CitedRun]]:
-    """A paragraph for each page that the sentences are from, and for its sections, unless that would be a few words.
+    """A paragraph for each page that the sentences are from, and for its sections unless it would be very short.
 
-    Each is in runs that are cited once, at their end.
+    Each is made of groups of sentences that are cited once, at their end.
     """
     found: list[list[Statement]] = []
     for statement in statements:
-        if not found or _is_break(found[-1], claims[found[-1][-1].claims[0]], claims[statement.claims[0]]):
+        last, new = claims[found[-1][-1].claims[0]] if found else None, claims[statement.claims[0]]
+        if (
+            last is None
+            or last.ref != new.ref
+            or (last.headings != new.headings and len(found[-1]) >= MIN_PARAGRAPH_SENTENCES)
+        ):
             found.append([])
         found[-1].append(statement)
     return [
-        [CitedRun(tuple(same)) for _, same in groupby(several, key=lambda one: _places(one, claims))]
+        [CitedRun(tuple(same)) for _, same in groupby(several, key=lambda one: _sections(one, claims))]
         for several in found
     ]
 
 
-def _is_break(paragraph: Sequence[Statement], last: Claim, new: Claim) -> bool:
-    return last.ref != new.ref or (last.headings != new.headings and len(paragraph) >= FEWEST_SENTENCES)
-
-
-FEWEST_SENTENCES = 4
-
-
-def _places(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[SectionPlace, ...]:
-    behind = [claims[one] for one in statement.claims]
-    return tuple(dict.fromkeys(SectionPlace(claim.ref, claim.section, claim.anchor) for claim in behind))
+def _sections(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[tuple[EntryRef, str, str], ...]:
+    cited = [claims[one] for one in statement.claims]
+    return tuple(dict.fromkeys((claim.ref, claim.section, claim.anchor) for claim in cited))
 
 
 MAX_CONTEXT_CHARS = 220
-"""Characters on each side, if these are several sentences."""
-LONGEST_CONTEXT_SENTENCE = 420
-"""A single sentence may be as long as this; a longer one is left out, since it is never cut."""
+"""On each side, if this is more than one sentence."""
+MAX_CONTEXT_SENTENCE_CHARS = 420
+"""A single sentence may be longer, up to this; a still longer one is left out, since sentences are never cut."""
 
 NO_CONTEXT = QuoteContext("", "")
 
@@ -102,7 +94,7 @@ class QuoteInContext(NamedTuple):
 
 
 def without_overlaps(several: Iterable[QuoteInContext]) -> list[QuoteInContext]:
-    """Quotes that are shown together; the words around each leave out what another one shows."""
+    """Quotes shown together: the context of each leaves out what another one shows."""
     rows = list(several)
     shown = {row.quote[:3] for row in rows}
     found = []
@@ -121,16 +113,17 @@ def without_overlaps(several: Iterable[QuoteInContext]) -> list[QuoteInContext]:
 
 
 def quote_in_context(claim: Claim, context: Mapping[ClaimId, QuoteContext]) -> QuoteInContext:
-    """The first quote of a claim with what stands around it."""
+    """The first quote of a claim with its context."""
     found = context.get(claim.id, NO_CONTEXT)
     return QuoteInContext(claim.quotes[0], found.before, found.after)
 
 
 def context_of(claim: Claim, text: str, language: str) -> QuoteContext | None:
-    """What stands around the claim's first quote in the text of its page; None for rows and where there is nothing."""
+    """The text around a claim's first quote; None for rows of tables, and if there is none."""
     if claim.is_row:
         return None
     quote = claim.quotes[0]
+    # A paragraph is a line.
     begin = text.rfind("\n", 0, quote.start) + 1
     end = text.find("\n", quote.end)
     end = len(text) if end < 0 else end
@@ -139,8 +132,8 @@ def context_of(claim: Claim, text: str, language: str) -> QuoteContext | None:
     lasts = [start for start in (*starts, end) if text[quote.end : start].strip()]
     near = [start for start in firsts if quote.start - start <= MAX_CONTEXT_CHARS] or firsts[-1:]
     far = [start for start in lasts if start - quote.end <= MAX_CONTEXT_CHARS] or lasts[:1]
-    before = text[near[0] : quote.start] if near and quote.start - near[0] <= LONGEST_CONTEXT_SENTENCE else ""
-    after = text[quote.end : far[-1]].rstrip() if far and far[-1] - quote.end <= LONGEST_CONTEXT_SENTENCE else ""
+    before = text[near[0] : quote.start] if near and quote.start - near[0] <= MAX_CONTEXT_SENTENCE_CHARS else ""
+    after = text[quote.end : far[-1]].rstrip() if far and far[-1] - quote.end <= MAX_CONTEXT_SENTENCE_CHARS else ""
     return QuoteContext(before, after) if before.strip() or after else None
 
 
@@ -157,15 +150,15 @@ class BriefCitations:
         self._titles = {source.ref: source.title for source in brief.sources.pages}
 
     def proof(self, ids: Sequence[ClaimId], sureness: str = "", shown: str = "") -> Proof:
-        """What stands behind words that are `shown`: each page once before any is named twice."""
+        """The proof of words that are `shown`: each page is cited once before any is cited twice."""
         claims = self._known(ids)
         places = list({self.cite(claim).words: claim for claim in reversed(claims)}.values())[::-1]
         first = {claim.ref: claim for claim in reversed(places)}
         places.sort(key=lambda claim: first[claim.ref] is not claim)
-        named = places[:MAX_CITED]
-        more = len({claim.ref for claim in places} - {claim.ref for claim in named})
+        cited = places[:MAX_CITED]
+        more = len({claim.ref for claim in places} - {claim.ref for claim in cited})
         quotations = self._quotations([(claim, shown) for claim in claims])
-        return Proof(tuple(map(self.cite, named)), more, sureness, quotations)
+        return Proof(tuple(map(self.cite, cited)), more, sureness, quotations)
 
     def proof_of_run(self, statements: Sequence[Statement]) -> Proof:
         """One proof for sentences that rest on the same places, with the quotes of all of them."""
@@ -174,7 +167,7 @@ class BriefCitations:
         return Proof(proofs[0].cites, max(proof.more for proof in proofs), "", self._quotations(shown))
 
     def _known(self, ids: Sequence[ClaimId]) -> list[Claim]:
-        """The claims without those that the brief leaves out, which a gap may name."""
+        """Those of these claims that the brief has: a gap may name others."""
         return [self._claims[one] for one in ids if one in self._claims]
 
     def cite(self, claim: Claim) -> Cite:
@@ -189,7 +182,7 @@ class BriefCitations:
         return Cite(" ".join(self._titles.get(ref, "").split()) or ref.path, url, url)
 
     def quote(self, ids: Sequence[ClaimId]) -> str:
-        """The words of the page that the first claim rests on."""
+        """The quote of the first claim."""
         return self._claims[ids[0]].quotes[0].text
 
     def _address(self, ref: EntryRef) -> str:
@@ -197,7 +190,7 @@ class BriefCitations:
         return url if url.startswith(SCHEMES) else f"zim://{ref.book}/{quote(ref.path, errors='replace')}"
 
     def _quotations(self, shown: Sequence[tuple[Claim, str]]) -> tuple[Quotation, ...]:
-        """The quotes of claims, each with the words that are shown for it."""
+        """The quotations of claims, each with the words shown for it."""
         placed = without_overlaps(quote_in_context(claim, self._context) for claim, _ in shown)
         return tuple(self._quotation(claim, words, one) for (claim, words), one in zip(shown, placed, strict=True))
 
@@ -218,12 +211,12 @@ class BriefCitations:
 
 
 def confidence_text(claim: Claim) -> str:
-    """How likely a claim is right, and what speaks for it and against it."""
-    told = [f"Confidence {claim.confidence:.2f}."]
+    """How likely a claim is right, and the terms for and against it."""
+    parts = [f"Confidence {claim.confidence:.2f}."]
     for label, lines in (("For it", _signed(claim, 1)), ("Against it", _signed(claim, -1))):
         if lines:
-            told.append(f"{label}: {score_terms(lines)}.")
-    return " ".join(told)
+            parts.append(f"{label}: {score_terms(lines)}.")
+    return " ".join(parts)
 
 
 def _signed(claim: Claim, sign: int) -> list[ScoreLine]:

@@ -1,7 +1,7 @@
-"""A second look: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
+"""A critic: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
 
-A critic can only make a brief more careful: what it finds fault with and nobody mends goes
-back to the words of the rules.
+This can only make a brief more careful: a criticised sentence that is not repaired is replaced by
+that of the rules.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kiwiresearch.brief.draft import (
     Drafts,
     RejectedSentence,
     StatementKeys,
+    clean_key,
     disagreement_lines,
     lines_that_fit,
     reply_tokens,
@@ -34,11 +35,11 @@ from kiwiresearch.text.display import printable
 ProblemKind = Literal["overclaim", "missing dispute", "unsupported leap"]
 KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)
 MAX_PROBLEMS = 8
-LONGEST_WHY = 200
+MAX_WHY_CHARS = 200
 
 
 class NamedProblem(BaseModel):
-    """A problem as a model names it."""
+    """A problem as a model reports it."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["kind", "key", "why"]})
 
@@ -48,7 +49,7 @@ class NamedProblem(BaseModel):
 
 
 class Problems(BaseModel):
-    """What a critic is asked for."""
+    """The reply of a critic."""
 
     problems: Annotated[
         list[
@@ -61,7 +62,7 @@ class Problems(BaseModel):
 
 
 class Replacement(BaseModel):
-    """A sentence in the place of another."""
+    """A sentence that replaces another."""
 
     model_config = ConfigDict(json_schema_extra={"required": ["replaces", "text", "keys"]})
 
@@ -71,7 +72,7 @@ class Replacement(BaseModel):
 
 
 class Revision(BaseModel):
-    """What the writer is asked for then."""
+    """The reply of the writer."""
 
     sentences: Annotated[
         list[
@@ -82,7 +83,7 @@ class Revision(BaseModel):
 
 
 class DraftProblem(NamedTuple):
-    """A problem with a sentence of the model, or a view that the summary leaves out."""
+    """A problem with a sentence of the model, or with a view that the summary leaves out."""
 
     kind: ProblemKind
     key: str
@@ -93,7 +94,7 @@ class DraftProblem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CriticResult:
-    """What a second look made of the drafts."""
+    """The drafts after criticism and revision."""
 
     drafts: Drafts
     rejected: tuple[RejectedSentence, ...] = ()
@@ -103,70 +104,70 @@ class CriticResult:
 
 
 def revise(
-    desk: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
+    statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
     """The drafts after one round of criticism and revision."""
     try:
-        problems = criticise(desk, drafts, critic)
+        problems = criticise(statement_keys, drafts, critic)
     except ModelError as failure:
         return CriticResult(drafts, notes=(_note("critic", critic, failure),))
     if not problems:
         return CriticResult(drafts)
     notes: tuple[str, ...] = ()
     try:
-        mended = _replacements(desk, problems, writer, temperature)
+        revised_by_key = _replacements(statement_keys, problems, writer, temperature)
     except ModelError as failure:
-        mended, notes = {}, (_note("reviser", writer, failure),)
+        revised_by_key, notes = {}, (_note("reviser", writer, failure),)
     rejected: list[RejectedSentence] = []
     lines = {part: list(of_part) for part, of_part in drafts.items()}
     count = 0
     for problem in problems:
-        line = _replacement_line(desk, problem, mended.get(problem.key), rejected)
+        line = _replacement_line(statement_keys, problem, revised_by_key.get(problem.key), rejected)
         count += line.statement.written == "model"
         _replace_line(lines.setdefault(problem.part, []), problem.line, line)
     after = {part: tuple(of_part) for part, of_part in lines.items()}
     return CriticResult(after, tuple(rejected), notes, len(problems), count)
 
 
-def criticise(desk: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
-    """The problems that a critic finds: with sentences of the model, and views that nobody mentions."""
-    empty = {"topic": desk.brief.topic, "sentences": "", "disagreements": ""}
+def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> tuple[DraftProblem, ...]:
+    """The problems a critic finds: with sentences of the model, and views that are missing."""
+    empty = {"topic": statement_keys.brief.topic, "sentences": "", "disagreements": ""}
     room = tokens_left(critic, estimate_prompt(m.text for m in prompt("critic").fill(**empty)))
     filled = empty | {
-        "sentences": lines_that_fit(_sentence_lines(desk, drafts), room * 3 // 4),
-        "disagreements": lines_that_fit(disagreement_lines(desk), room // 4),
+        "sentences": lines_that_fit(_sentence_lines(statement_keys, drafts), room * 3 // 4),
+        "disagreements": lines_that_fit(disagreement_lines(statement_keys), room // 4),
     }
     options = extraction(max_tokens=reply_tokens(critic))
     found = ask(critic, prompt("critic").fill(**filled), Problems, options).problems
     problems: dict[str, DraftProblem] = {}
     for named in found[:MAX_PROBLEMS]:
-        problem = _known_problem(desk, drafts, named) if named else None
+        problem = _known_problem(statement_keys, drafts, named) if named else None
         if problem:
             problems.setdefault(problem.key, problem)
     return tuple(problems.values())
 
 
-def _sentence_lines(desk: StatementKeys, drafts: Drafts) -> Iterator[str]:
-    """Each sentence of the model in one piece with what it rests on, so that both fit or neither."""
+def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[str]:
+    """Each sentence of the model along with its sources, so that both fit or neither does."""
     for line in (line for part in drafts.values() for line in part if line.statement.written == "model"):
-        rests_on = [f"  rests on: {' '.join(words.split())}" for words in desk.sources([line.statement])[:4]]
+        rests_on = [f"  rests on: {' '.join(words.split())}" for words in statement_keys.sources([line.statement])[:4]]
         text = line.statement.text
-        yield "\n".join([f"{desk.sentence_key(text)} | {text}", *rests_on])
+        yield "\n".join([f"{statement_keys.sentence_key(text)} | {text}", *rests_on])
 
 
-def _known_problem(desk: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
-    """A problem of a known kind with a known key; what a rule wrote is in the page's words and stays."""
+def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
+    """A problem of a known kind with a known key; sentences of the rules are the page's words and stay."""
     kind = next((one for one in KINDS if one == named.kind.strip().lower()), None)
-    key = named.key.strip().strip("[]()").lower()
-    why = printable(named.why)[:LONGEST_WHY]
+    key = clean_key(named.key)
+    why = printable(named.why)[:MAX_WHY_CHARS]
     if kind is None:
         return None
     for part, lines in drafts.items():
         for line in lines:
-            if line.statement.written == "model" and desk.sentence_key(line.statement.text) == key:
+            if line.statement.written == "model" and statement_keys.sentence_key(line.statement.text) == key:
                 return DraftProblem(kind, key, why, part, line)
-    view = desk.statement(key)
-    is_view = view in statements_for(desk.brief, "disputes")
+    view = statement_keys.statement(key)
+    is_view = view in statements_for(statement_keys.brief, "disputes")
     if kind != "missing dispute" or view is None or not is_view or "summary" not in drafts:
         return None
     if any(set(view.claims) & set(line.statement.claims) for line in drafts["summary"]):
@@ -175,39 +176,42 @@ def _known_problem(desk: StatementKeys, drafts: Drafts, named: NamedProblem) -> 
 
 
 def _replacements(
-    desk: StatementKeys, problems: Sequence[DraftProblem], writer: Model, temperature: float
+    statement_keys: StatementKeys, problems: Sequence[DraftProblem], writer: Model, temperature: float
 ) -> dict[str, Replacement]:
-    """What the writer puts in the place of each sentence, by the key of the problem."""
-    statements = list(dict.fromkeys(_grounds(desk, problems)))
-    empty = {"topic": desk.brief.topic, "problems": "", "statements": ""}
+    """The replacement of each sentence, by the key of the problem."""
+    statements = list(dict.fromkeys(_grounds(statement_keys, problems)))
+    empty = {"topic": statement_keys.brief.topic, "problems": "", "statements": ""}
     room = tokens_left(writer, estimate_prompt(m.text for m in prompt("revise").fill(**empty)))
-    told = (f"{one.key} | {one.kind} | {one.why}\n  {one.line.statement.text}" for one in problems)
+    listed = (f"{one.key} | {one.kind} | {one.why}\n  {one.line.statement.text}" for one in problems)
     filled = empty | {
-        "problems": lines_that_fit(told, room // 2),
-        "statements": lines_that_fit(statement_lines(desk, statements), room // 2),
+        "problems": lines_that_fit(listed, room // 2),
+        "statements": lines_that_fit(statement_lines(statement_keys, statements), room // 2),
     }
     options = write_up(temperature, max_tokens=reply_tokens(writer))
     found = ask(writer, prompt("revise").fill(**filled), Revision, options).sentences
-    return {one.replaces.strip().strip("[]()").lower(): one for one in reversed(found[:MAX_PROBLEMS]) if one}
+    return {clean_key(one.replaces): one for one in reversed(found[:MAX_PROBLEMS]) if one}
 
 
-def _grounds(desk: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
-    """The statements that the sentences rest on, then those that disagree."""
+def _grounds(statement_keys: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
+    """The statements that the sentences rest on, then those in disputes."""
     claims = {claim for problem in problems for claim in problem.line.statement.claims}
-    for statement in desk.brief.statements():
+    for statement in statement_keys.brief.statements():
         if claims.intersection(statement.claims):
             yield statement
-    yield from statements_for(desk.brief, "disputes")
+    yield from statements_for(statement_keys.brief, "disputes")
 
 
 def _replacement_line(
-    desk: StatementKeys, problem: DraftProblem, mended: Replacement | None, rejected: list[RejectedSentence]
+    statement_keys: StatementKeys,
+    problem: DraftProblem,
+    replacement: Replacement | None,
+    rejected: list[RejectedSentence],
 ) -> DraftLine:
-    """The mended sentence, if it holds; else the sentence of the rules."""
+    """The revised sentence if it is accepted, or else the sentence of the rules."""
     rule = DraftLine(problem.line.rule, problem.line.rule)
-    if mended is None:
+    if replacement is None:
         return rule
-    judged = desk.judge(problem.part, mended.text, mended.keys)
+    judged = statement_keys.judge(problem.part, replacement.text, replacement.keys)
     if isinstance(judged, RejectedSentence):
         rejected.append(judged)
         return rule
@@ -218,7 +222,7 @@ def _replacement_line(
 
 
 def _replace_line(lines: list[DraftLine], old: DraftLine, new: DraftLine) -> None:
-    """In the place of the old line; a view that was missing comes last, if there is room."""
+    """Replace the old line; a view that was missing comes last, if there is room."""
     if old in lines:
         lines[lines.index(old)] = new
     elif len(lines) < MAX_SUMMARY:

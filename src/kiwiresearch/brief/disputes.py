@@ -1,4 +1,4 @@
-"""What sources disagree on: values that contradict each other, and views set against each other."""
+"""What sources disagree on: contradicting values, and opposing views."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ HOLDER = re.compile(
     rf"(?P<group>{QUANTIFIER}{PEOPLE}|[A-Z][\w-]+\s+{PEOPLE}|{STANDALONE_HOLDERS})\s+{ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}|"
     rf"(?P<name>{NAME})\s+{ADVERBS}(?:(?:{ARGUING}){VERB_ENDING} that\b|(?:{OPPOSED})(?:s|d|es|ed|ied|ies)\b)"
 )
-"""Who holds a view, at the beginning of a sentence. What somebody with a name believes is his, and opens no dispute."""
+"""Who holds a view, at the start of a sentence. That a named person believes something is no dispute yet."""
 
 BELIEVER = re.compile(rf"(?P<name>(?:[A-Z][\w.’-]*\s+){{1,4}}){ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}")
 OPENING = re.compile(r"^(?:However|But|In contrast|By contrast|On the other hand|Conversely|Today|Nevertheless),? ")
-LONGEST_HOLDER = 6
+MAX_HOLDER_WORDS = 6
 NOT_HOLDERS = frozenset(
     ("it", "they", "he", "she", "this", "these", "there", "which", "that", "evidence", "recent", "in", "although",
      "while", "when", "if", "as", "his", "her", "their", "what", "we", "studies", "one", "research", "both")
@@ -55,7 +55,7 @@ NOT_HOLDERS = frozenset(
 
 
 def holder_in(text: str, *, with_beliefs: bool = False) -> str:
-    """Who holds the view that a sentence begins with; with beliefs, also 'Ebba Lind holds that …'."""
+    """Who holds the view a sentence starts with, or ""; `with_beliefs`, also in 'Ebba Lind holds that …'."""
     text = OPENING.sub("", text)
     found = HOLDER.match(text)
     if found is None:
@@ -63,10 +63,10 @@ def holder_in(text: str, *, with_beliefs: bool = False) -> str:
         return believer["name"].strip() if believer else ""
     who = (found["source"] or found["group"] or found["name"]).strip()
     is_thing = found["name"] is not None and who.split()[0].lower() in NOT_HOLDERS
-    return "" if is_thing or len(who.split()) > LONGEST_HOLDER else who
+    return "" if is_thing or len(who.split()) > MAX_HOLDER_WORDS else who
 
 
-SHORTEST_SIDE = 25
+MIN_SIDE_CHARS = 25
 OTHER_SIDE = re.compile(r"[,;] (?:while|whereas|but|although|though|and|however,) (?=\w)")
 
 
@@ -75,7 +75,7 @@ def two_sides(text: str) -> tuple[str, str] | None:
     for found in OTHER_SIDE.finditer(text):
         first, second = text[: found.start()], text[found.end() :]
         second = f"{second[:1].upper()}{second[1:]}"
-        is_long = min(len(first), len(second)) >= SHORTEST_SIDE
+        is_long = min(len(first), len(second)) >= MIN_SIDE_CHARS
         if is_long and holder_in(first) and holder_in(second, with_beliefs=True):
             return f"{first}.", second
     return None
@@ -88,7 +88,7 @@ OPPOSING = re.compile(
 
 
 def is_opposing(text: str) -> bool:
-    """Whether a view begins as one that stands against the one before it."""
+    """Whether a sentence starts like a view that opposes the one before it."""
     return OPPOSING.search(text) is not None
 
 
@@ -110,7 +110,7 @@ def calls_disputed(text: str) -> bool:
 
 
 def is_view(text: str) -> bool:
-    """Whether a sentence gives a view or calls something disputed; 'According to' alone only names a source."""
+    """Whether a sentence is a view or calls something disputed; 'According to' alone only names a source."""
     return calls_disputed(text) or not text.startswith("According to ")
 
 
@@ -118,24 +118,34 @@ MAX_COMPARED = 200
 MAX_CONTRADICTIONS = 8
 MAX_DISPUTES = 8
 MAX_ONE_SIDED = 5
-NEAR_CHARS = 500
-"""Two views that stand no further apart than this on one page can be set against each other."""
+MAX_DISTANCE_CHARS = 500
+"""Between two views on one page that may oppose each other."""
+MAX_PER_SUBJECT = 60
+MAX_THEORIES = 5
+STRONG = 0.6
+"""Few of all claims of a run contradict each other, so weaker signs are ignored here."""
+MIN_OVERLAP = 0.3
+MONTHS = frozenset(
+    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+     "December", "BC", "AD", "BCE", "CE")
+)  # fmt: skip
+"""Capitalised words that one of two claims about the same thing may have alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimConflict:
-    """Two things said that disagree, and how."""
+    """Two assertions that disagree, and how."""
 
     one: Assertion
     other: Assertion
     disagreement: Disagreement
 
 
-def find_conflicts(said: Sequence[Assertion], weights: ClaimWeights) -> list[ClaimConflict]:
+def find_conflicts(assertions: Sequence[Assertion], weights: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
         one
-        for one in said
+        for one in assertions
         if (one.best.measures or one.best.dates) and not one.best.depends_on and weights.is_about(one.claims[0])
     )
     by_subject: dict[str, list[Assertion]] = defaultdict(list)
@@ -144,73 +154,65 @@ def find_conflicts(said: Sequence[Assertion], weights: ClaimWeights) -> list[Cla
     found = [
         ClaimConflict(one, other, how)
         for several in by_subject.values()
-        for one, other in itertools.combinations(several[:MAX_OF_SUBJECT], 2)
+        for one, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
         if (how := compare(one.claims[0].saying, other.claims[0].saying)) is not None and how.strength >= STRONG
     ]
     found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
-    return [one for one in found if _is_clear_pair(one)]
+    return [one for one in found if _is_clear_pair(one.one, one.other)]
 
 
-MAX_OF_SUBJECT = 60
-STRONG = 0.6
-"""Among all claims of a run few contradict, so weak signs are left out that count where two texts were picked."""
-
-
-def _is_clear_pair(conflict: ClaimConflict) -> bool:
-    one, other = conflict.one, conflict.other
+def _is_clear_pair(one: Assertion, other: Assertion) -> bool:
     if one.best.ref == other.best.ref:
-        return False  # on one page it is another case: black tea, green tea
+        return False  # two values on one page are for two cases: black tea, green tea
     return is_clear_conflict(one.best, other.best, jaccard(one.stems, other.stems))
 
 
-def is_clear_conflict(one: Claim, other: Claim, alike: float) -> bool:
+def is_clear_conflict(one: Claim, other: Claim, overlap: float) -> bool:
     """Whether two claims are about the same thing by name and words: a doubtful conflict is worse than none."""
-    if without_article(one.subject) != without_article(other.subject) or alike < MIN_LIKENESS:
+    if without_article(one.subject) != without_article(other.subject) or overlap < MIN_OVERLAP:
         return False
     if _label(one) != _label(other) or (_label(one) and one.ref == other.ref):
-        return False  # two rows of tables are of different things, or their labels would be the same
+        return False  # rows of tables with different labels are about different things
     return not (capitalised_words(one.text) ^ capitalised_words(other.text)) - MONTHS
 
 
 def _label(claim: Claim) -> str:
-    """Of what comes from a table: all before the value."""
+    """All before the value, if the claim is a row of a table."""
     return claim.text.rpartition(": ")[0] if " — " in claim.text and ": " in claim.text else ""
 
 
-MIN_LIKENESS = 0.3
-MONTHS = frozenset(
-    ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-     "December", "BC", "AD", "BCE", "CE")
-)  # fmt: skip
-
-
-def disputes(said: Sequence[Assertion], found: Sequence[ClaimConflict], weights: ClaimWeights) -> tuple[Dispute, ...]:
-    """Contradictions, then views against views."""
-    if not said:
+def disputes(
+    assertions: Sequence[Assertion], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
+) -> tuple[Dispute, ...]:
+    """Contradictions, then opposing views."""
+    if not assertions:
         return ()
-    least = MIN_SHARE * said[0].points
+    min_points = MIN_SHARE * assertions[0].points
     contradictions = [
-        _of_conflict(one)
-        for one in found
-        if one.disagreement.kind == "contradiction" and max(one.one.points, one.other.points) >= least
+        _contradiction(one)
+        for one in conflicts
+        if one.disagreement.kind == "contradiction" and max(one.one.points, one.other.points) >= min_points
     ]
-    held = [one for one in said if one.points >= least and _is_view(one, weights) and weights.is_about(one.claims[0])]
+    held = [
+        one
+        for one in assertions
+        if one.points >= min_points and _is_view(one, weights) and weights.is_about(one.claims[0])
+    ]
     theories = _theories(held)
-    told = {view.statement.text for view in (theories.views if theories else ())}
-    views = _views([one for one in held if one.best.text not in told])
+    used = {view.statement.text for view in (theories.views if theories else ())}
+    views = _views([one for one in held if one.best.text not in used])
     two_sided = [dispute for dispute in views if len(dispute.views) > 1]
     one_sided = [one for one in views if len(one.views) == 1 and is_view(one.views[0].statement.text)]
-    explained = (theories,) if theories else ()
     return (
         *contradictions[:MAX_CONTRADICTIONS],
-        *explained,
+        *((theories,) if theories else ()),
         *two_sided[:MAX_DISPUTES],
         *one_sided[:MAX_ONE_SIDED],
     )
 
 
 def _theories(held: Sequence[Assertion]) -> Dispute | None:
-    """Explanations that several people give, each his own, side by side."""
+    """Different explanations that several people give."""
     by_holder: dict[str, Assertion] = {}
     for one in held:
         holder = _holder(one)
@@ -224,35 +226,34 @@ def _theories(held: Sequence[Assertion]) -> Dispute | None:
     if len(by_holder) < 2:
         return None
     chosen = list(by_holder.values())[:MAX_THEORIES]
-    return Dispute(
-        "What explains it", tuple(DisputeView(_holder(one), statement_of(one), _cues(one)) for one in chosen)
-    )
+    return Dispute("What explains it", tuple(map(_view, chosen)))
 
 
-MAX_THEORIES = 5
+def _view(assertion: Assertion) -> DisputeView:
+    return DisputeView(_holder(assertion), statement_of(assertion), _cues(assertion))
 
 
-def _is_view(said: Assertion, weights: ClaimWeights) -> bool:
-    """Whether a claim is somebody's view, or says that there are several."""
-    claim = said.best
+def _is_view(assertion: Assertion, weights: ClaimWeights) -> bool:
+    """Whether a claim is someone's view, or says that there are several."""
+    claim = assertion.best
     if claim.depends_on and not is_opposing(claim.text):
         return False
-    holder = _holder(said)
+    holder = _holder(assertion)
     if holder and weights.is_topic(holder):
-        return False  # what a person believed is no dispute in a brief about that person
+        return False  # in a brief about a person, what that person believed is not a dispute
     if claim.signals.disputed and claim.section:
         return True
     return bool(holder) or two_sides(claim.text) is not None or calls_disputed(claim.text)
 
 
-def _of_conflict(conflict: ClaimConflict) -> Dispute:
+def _contradiction(conflict: ClaimConflict) -> Dispute:
     how = conflict.disagreement
     views = tuple(DisputeView("", statement_of(one), _cues(one)) for one in (conflict.one, conflict.other))
     return Dispute(conflict.one.best.subject, views, Difference(how.kind, how.why))
 
 
 def _views(disputed: Sequence[Assertion]) -> list[Dispute]:
-    """Views of the same section that stand near each other, the second of which turns against the first."""
+    """Views that are near each other in a section, the second opposing the first; others have one side only."""
     by_section: dict[tuple[str, str, str], list[Assertion]] = defaultdict(list)
     for one in disputed:
         by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)
@@ -267,48 +268,47 @@ def _views(disputed: Sequence[Assertion]) -> list[Dispute]:
             found.append((one.points + 2, Dispute(_about(one), tuple(_side(one, text) for text in sides))))
             continue
         section = by_section[(one.best.ref.book, one.best.ref.path, one.best.section)]
-        other = _against(one, [two for two in section if two is not one and two.best.id not in used])
+        other = _nearest_opposing(one, [two for two in section if two is not one and two.best.id not in used])
         if other is None and one.best.depends_on:
             continue  # 'Others reject it', without what they reject
-        pair = [one] if other is None else sorted((one, other), key=lambda said: said.best.quotes[0].start)
-        used |= {said.best.id for said in pair}
-        views = tuple(DisputeView(_holder(said), statement_of(said), _cues(said)) for said in pair)
-        found.append((one.points + len(pair), Dispute(_about(one), views)))
+        pair = [one] if other is None else sorted((one, other), key=lambda view: view.best.quotes[0].start)
+        used |= {view.best.id for view in pair}
+        found.append((one.points + len(pair), Dispute(_about(one), tuple(map(_view, pair)))))
     return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
 
 
-def _side(said: Assertion, text: str) -> DisputeView:
+def _side(assertion: Assertion, text: str) -> DisputeView:
     """One half of a sentence that gives two views."""
-    statement = replace(statement_of(said), text=text, sureness="disputed")
-    cues = tuple(cue for cue in _cues(said) if cue in text.lower())
+    statement = replace(statement_of(assertion), text=text, sureness="disputed")
+    cues = tuple(cue for cue in _cues(assertion) if cue in text.lower())
     return DisputeView(holder_in(text, with_beliefs=True), statement, cues)
 
 
-def _against(one: Assertion, others: Sequence[Assertion]) -> Assertion | None:
+def _nearest_opposing(one: Assertion, others: Sequence[Assertion]) -> Assertion | None:
     """The nearest view that opposes this one, or that this one opposes."""
     start = one.best.quotes[0].start
     near = [
         (abs(other.best.quotes[0].start - start), other)
         for other in others
-        if abs(other.best.quotes[0].start - start) <= NEAR_CHARS
+        if abs(other.best.quotes[0].start - start) <= MAX_DISTANCE_CHARS
         and _holder(other)
         and _holder(one)
-        and is_opposing(max(one, other, key=lambda said: said.best.quotes[0].start).best.text)
+        and is_opposing(max(one, other, key=lambda view: view.best.quotes[0].start).best.text)
         and jaccard(one.stems, other.stems) > 0
     ]
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(said: Assertion) -> str:
-    return holder_in(said.best.text)
+def _holder(assertion: Assertion) -> str:
+    return holder_in(assertion.best.text)
 
 
-def _cues(said: Assertion) -> tuple[str, ...]:
-    claim = said.best
+def _cues(assertion: Assertion) -> tuple[str, ...]:
+    claim = assertion.best
     marks = ("marked as disputed",) if claim.signals.disputed else ()
     return (*dict.fromkeys(hedge.cue for hedge in claim.hedges), *marks)
 
 
-def _about(said: Assertion) -> str:
-    claim = said.best
+def _about(assertion: Assertion) -> str:
+    claim = assertion.best
     return f"{claim.page_title}: {claim.section}" if claim.section else claim.subject

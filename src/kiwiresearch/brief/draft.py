@@ -1,4 +1,4 @@
-"""Sentences of a model on their way into a brief: what the model is given, and which of its sentences stay."""
+"""Drafts of a model for a brief: what it is given, and which of its sentences are accepted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, NamedTuple, get_args
 
-from kiwiresearch.brief.brief import Brief, Dispute, DisputeView, PartKey, Statement, StatementGroup, Sureness
+from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, Sureness
 from kiwiresearch.brief.citations import can_follow, topic_pages
-from kiwiresearch.claims.claim import Claim, ClaimId
+from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.firewall import SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.llm.model import Model, estimate_tokens
@@ -24,15 +24,16 @@ RejectionReason = (
     | Literal["wrong form", "no key", "unknown key", "more than one view", "said twice", "too many sentences"]
 )
 FROM_LEAST_DOUBT: tuple[Sureness, ...] = get_args(Sureness)
-OWN_WORDS = 0.6
-"""So much of a sentence must be in the words of the claims it rests on."""
-LONGEST_SENTENCE = 320
-FEWEST_SUMMARY, MAX_SUMMARY = 6, 10
+MIN_SOURCE_SHARE = 0.6
+"""How much of a sentence's words must be from the claims it rests on."""
+MAX_SENTENCE_CHARS = 320
+MAX_REJECTED_CHARS = 120
+MIN_SUMMARY, MAX_SUMMARY = 6, 10
 MAX_INTRODUCTION = 3
 
 
 class DraftLine(NamedTuple):
-    """A sentence that is in, and the rule's sentence that stands for it if it must go."""
+    """An accepted sentence, and the sentence of the rules that replaces it if it is criticised."""
 
     statement: Statement
     rule: Statement
@@ -43,7 +44,7 @@ Drafts = Mapping[PartKey, tuple[DraftLine, ...]]
 
 @dataclass(frozen=True, slots=True)
 class RejectedSentence:
-    """A sentence that was not taken as the model wrote it, and why."""
+    """A sentence of the model that was not accepted, and why."""
 
     part: PartKey
     reason: RejectionReason
@@ -51,7 +52,7 @@ class RejectedSentence:
 
 
 class StatementKeys:
-    """The statements of a brief by keys that no model can guess, and the judgement of what is written of them."""
+    """The statements of a brief by keys that no model can guess; judges the sentences written about them."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
@@ -70,26 +71,26 @@ class StatementKeys:
         return self._by_key.get(key)
 
     def sentence_key(self, text: str) -> str:
-        """A key for a sentence that was written, as opaque as the others."""
+        """A key for a sentence of the model, as opaque as the others."""
         return _hashed(self._salt, "sentence", text)[: len(self.keys[0]) + 1 if self.keys else 7]
 
     def _opaque(self, contents: Sequence[str]) -> list[str]:
-        """Six signs of a hash that differs from run to run; more where two would be the same."""
-        whole = [_hashed(self._salt, content) for content in contents]
-        length = next(n for n in range(6, 65) if len({one[:n] for one in whole}) == len(set(whole)))
-        return [one[:length] for one in whole]
+        """Six characters of a hash that differs from run to run; more if two would be the same."""
+        hashes = [_hashed(self._salt, content) for content in contents]
+        length = next(n for n in range(6, 65) if len({one[:n] for one in hashes}) == len(set(hashes)))
+        return [one[:length] for one in hashes]
 
     def judge(self, part: PartKey, text: str, keys: Sequence[str]) -> DraftLine | RejectedSentence:
-        """The sentence with what it rests on; or why it cannot be taken."""
-        keys = tuple(dict.fromkeys(key.strip().strip("[]()").lower() for key in keys))
+        """The sentence as a draft line, or why it is rejected."""
+        keys = tuple(dict.fromkeys(map(clean_key, keys)))
         words = self._without_keys(printable(text))
         if not keys:
-            return RejectedSentence(part, "no key", words[:120])
+            return RejectedSentence(part, "no key", words[:MAX_REJECTED_CHARS])
         known = [statement for statement in map(self.statement, keys) if statement]
         if len(known) < len(keys):
-            return RejectedSentence(part, "unknown key", words[:120])
+            return RejectedSentence(part, "unknown key", words[:MAX_REJECTED_CHARS])
         if part == "disputes" and len(known) > 1:
-            return RejectedSentence(part, "more than one view", words[:120])
+            return RejectedSentence(part, "more than one view", words[:MAX_REJECTED_CHARS])
         same = next((one for one in known if one.text == words), None)
         if same is not None:
             return DraftLine(same, same)
@@ -98,33 +99,36 @@ class StatementKeys:
             self.sources(known),
             self.language,
             hedged=any(map(self.is_hedged, known)),
-            share=OWN_WORDS,
-            longest=LONGEST_SENTENCE,
+            share=MIN_SOURCE_SHARE,
+            longest=MAX_SENTENCE_CHARS,
         )
-        return RejectedSentence(part, fault, words[:120]) if fault else DraftLine(_joined(words, known), known[0])
+        return (
+            RejectedSentence(part, fault, words[:MAX_REJECTED_CHARS])
+            if fault
+            else DraftLine(_joined(words, known), known[0])
+        )
 
     def first_known(self, keys: Iterable[str]) -> Statement | None:
-        """The rule's sentence that stands in for one that cannot be taken."""
-        found = (self.statement(key.strip().strip("[]()").lower()) for key in keys)
+        """The sentence of the rules that replaces a rejected one."""
+        found = (self.statement(clean_key(key)) for key in keys)
         return next((statement for statement in found if statement), None)
 
     def sources(self, statements: Iterable[Statement]) -> list[str]:
-        """What may be said: the words of the claims and of their quotes."""
+        """The texts that a sentence may rest on: those of the claims and of their quotes."""
         claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
         return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
 
     def is_hedged(self, statement: Statement) -> bool:
-        """Whether a statement is hedged, by its own words or by those of all its claims."""
-        claims = [self.brief.claims[one] for one in statement.claims]
-        by_claims = all(claim.hedges for claim in claims)
+        """Whether a statement is hedged, in its own words or in those of all its claims."""
+        by_claims = all(self.brief.claims[one].hedges for one in statement.claims)
         return by_claims or bool(hedges_in(statement.text, self.language))
 
     def order(self, line: DraftLine) -> int:
-        """Where the brief of the rules has what the line rests on."""
+        """The position of the line's statement in the brief of the rules."""
         return self._order[line.rule]
 
     def _without_keys(self, text: str) -> str:
-        """Models like to put the keys into their sentences."""
+        """The text without keys, which models like to put into their sentences."""
         known = re.sub(
             r"\s*[\[(]([0-9a-f]{6,64}(?:[,;\s]+[0-9a-f]{6,64})*)[\])]",
             lambda found: "" if all(key in self._by_key for key in re.split(r"[,;\s]+", found[1])) else found[0],
@@ -133,12 +137,17 @@ class StatementKeys:
         return " ".join(known.split())
 
 
+def clean_key(key: str) -> str:
+    """A key without the brackets and capitals that models add."""
+    return key.strip().strip("[]()").lower()
+
+
 def _hashed(*parts: str) -> str:
     return sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()
 
 
 def _joined(text: str, statements: Sequence[Statement]) -> Statement:
-    """A sentence that rests on several statements is as sure as the least sure of them."""
+    """A statement of the model, which is as sure as the least sure of those it rests on."""
     claims = tuple(dict.fromkeys(claim for statement in statements for claim in statement.claims))
     doubt = max(FROM_LEAST_DOUBT.index(statement.sureness) for statement in statements)
     pages = min(statement.pages for statement in statements)
@@ -158,52 +167,50 @@ def without_repeats(lines: Iterable[DraftLine]) -> tuple[DraftLine, ...]:
     return tuple(found.values())
 
 
-def assemble(desk: StatementKeys, drafts: Drafts) -> Brief:
-    """The brief with what was written, in the form it had."""
-    brief = desk.brief
+def assemble(statement_keys: StatementKeys, drafts: Drafts) -> Brief:
+    """The brief with the accepted sentences."""
+    brief = statement_keys.brief
     reworded = {line.rule: line.statement for line in drafts.get("disputes", ())}
     return replace(
         brief,
-        summary=_summary(desk, drafts["summary"]) if "summary" in drafts else brief.summary,
+        summary=_summary(statement_keys, drafts["summary"]) if "summary" in drafts else brief.summary,
         definitions=_with_introduction(drafts.get("definitions", ()), brief.definitions),
         mechanisms=_with_introduction(drafts.get("mechanisms", ()), brief.mechanisms),
         disputes=tuple(_reworded(dispute, reworded) for dispute in brief.disputes),
     )
 
 
-def _summary(desk: StatementKeys, lines: Sequence[DraftLine]) -> tuple[Statement, ...]:
-    """Six to ten sentences where the rules have them, none of which says what another says; best supported first."""
-    rules = desk.brief.summary
+def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple[Statement, ...]:
+    """Six to ten sentences if the rules have as many, without repetition, in the order of the rules."""
+    rules = statement_keys.brief.summary
     kept = _filled(list(without_repeats(lines))[:MAX_SUMMARY], rules)
     written = [line for line in kept if line.statement.written == "model"]
-    while written and len(kept) < min(len(rules), FEWEST_SUMMARY):
-        # A sentence that takes several statements together leaves too few: they come apart again.
+    while written and len(kept) < min(len(rules), MIN_SUMMARY):
+        # A sentence that combines several statements leaves too few: they are separated again.
         widest = max(written, key=lambda line: sum(_covers(line, one) for one in rules))
         written.remove(widest)
         kept = _filled([line for line in kept if line != widest], rules)
     missing = [DraftLine(one, one) for one in rules if all(line.statement != one for line in kept)]
-    kept += missing[: max(min(len(rules), FEWEST_SUMMARY) - len(kept), 0)]
-    return _readable(desk.brief, [line.statement for line in sorted(kept, key=desk.order)])
+    kept += missing[: max(min(len(rules), MIN_SUMMARY) - len(kept), 0)]
+    return _readable(statement_keys.brief, [line.statement for line in sorted(kept, key=statement_keys.order)])
 
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements without the rules' sentences that no longer stand behind the one they can only be read with."""
+    """The statements without sentences of the rules that depend on one which is no longer right before them."""
     heads = topic_pages(brief)
     kept: list[Statement] = []
     for statement in statements:
-        before = [brief.claims[one] for one in _worded_claims(kept[-1])] if kept else []
+        before: list[Claim] = []
+        if kept:  # of the rules' statements, only the first claim is what is shown
+            shown = kept[-1].claims if kept[-1].written == "model" else kept[-1].claims[:1]
+            before = [brief.claims[one] for one in shown]
         if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, heads):
             kept.append(statement)
     return tuple(kept)
 
 
-def _worded_claims(statement: Statement) -> tuple[ClaimId, ...]:
-    """The claims whose words a statement has: of the rules' the first, of a model's perhaps all."""
-    return statement.claims if statement.written == "model" else statement.claims[:1]
-
-
 def _filled(lines: list[DraftLine], rules: Sequence[Statement]) -> list[DraftLine]:
-    """The lines, and what the rules say beside them, as far as there is room."""
+    """The lines, followed by what else the rules say, as far as there is room."""
     for statement in rules:
         if len(lines) < MAX_SUMMARY and not any(_covers(line, statement) for line in lines):
             lines = [*lines, DraftLine(statement, statement)]
@@ -215,38 +222,34 @@ def _covers(line: DraftLine, statement: Statement) -> bool:
 
 
 def _with_introduction(lines: Sequence[DraftLine], groups: tuple[StatementGroup, ...]) -> tuple[StatementGroup, ...]:
-    """Sentences before the groups; those of the rules stand in the groups already."""
+    """The groups, preceded by the sentences of the model; those of the rules are in the groups already."""
     written = tuple(line.statement for line in without_repeats(lines) if line.statement.written == "model")
     return (StatementGroup("", written[:MAX_INTRODUCTION]), *groups) if written else groups
 
 
 def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispute:
-    views = tuple(_view(view, by_rule.get(view.statement, view.statement)) for view in dispute.views)
-    return replace(dispute, views=views)
-
-
-def _view(view: DisputeView, statement: Statement) -> DisputeView:
-    return replace(view, statement=statement)
+    views = (replace(view, statement=by_rule.get(view.statement, view.statement)) for view in dispute.views)
+    return replace(dispute, views=tuple(views))
 
 
 REPLY_TOKENS = 900
 SCHEMA_TOKENS = 150
 DEFAULT_CONTEXT_TOKENS = 4_096
-"""Tokens: of a reply, of its schema in words, and what a model reads that does not tell."""
-FEWEST_TOKENS = 150
+"""If a model does not say how much it reads."""
+MIN_ROOM_TOKENS = 150
 
 
 def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
-    """What a part may rest on: for the summary all there is, its own and the first of each group first."""
+    """The statements a part may rest on; for the summary all, its own and the first of each group first."""
     if part == "definitions":
         return [one for group in brief.definitions for one in group.statements]
     if part == "mechanisms":
         return [one for group in brief.mechanisms for one in group.statements]
+    views = [view.statement for dispute in brief.disputes for view in dispute.views]
     if part == "disputes":
-        return [view.statement for dispute in brief.disputes for view in dispute.views]
+        return views
     groups = (*brief.body, *brief.definitions, *brief.mechanisms, *brief.actors)
     firsts = [group.statements[0] for group in groups if group.statements]
-    views = [view.statement for dispute in brief.disputes for view in dispute.views]
     others = [*(moment.statement for moment in brief.timeline), *(figure.statement for figure in brief.numbers)]
     return list(dict.fromkeys([*brief.summary, *views, *firsts, *others])) if brief.summary else []
 
@@ -256,17 +259,18 @@ def reply_tokens(model: Model) -> int:
 
 
 def tokens_left(model: Model, used: int) -> int:
-    """How many tokens are left for what is told; a model without room gets next to nothing and refuses by itself."""
+    """How many tokens are left for the statements; a model without room gets a few anyway and refuses itself."""
     return max(
-        (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) - reply_tokens(model) - SCHEMA_TOKENS - used, FEWEST_TOKENS
+        (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) - reply_tokens(model) - SCHEMA_TOKENS - used, MIN_ROOM_TOKENS
     )
 
 
-def statement_lines(desk: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
+def statement_lines(statement_keys: StatementKeys, statements: Sequence[Statement]) -> Iterator[str]:
     """Each statement with its key, how sure it is, and the cluster it is in."""
-    clusters = _clusters(desk.brief)
+    clusters = _clusters(statement_keys.brief)
     for one in statements:
-        yield f"{desk.key(one)} | {one.sureness} | {clusters.get(one, 'Summary')} | {' '.join(one.text.split())}"
+        cluster, text = clusters.get(one, "Summary"), " ".join(one.text.split())
+        yield f"{statement_keys.key(one)} | {one.sureness} | {cluster} | {text}"
 
 
 def _clusters(brief: Brief) -> dict[Statement, str]:
@@ -283,16 +287,16 @@ def _clusters(brief: Brief) -> dict[Statement, str]:
     return found
 
 
-def disagreement_lines(desk: StatementKeys) -> Iterator[str]:
-    for dispute in desk.brief.disputes:
+def disagreement_lines(statement_keys: StatementKeys) -> Iterator[str]:
+    for dispute in statement_keys.brief.disputes:
         views = " / ".join(
-            f"{desk.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
+            f"{statement_keys.key(view.statement)} {' '.join(view.statement.text.split())}" for view in dispute.views
         )
         yield f"{dispute.about}{f' ({dispute.difference})' if dispute.difference else ''}: {views}"
 
 
 def page_lines(brief: Brief) -> Iterator[str]:
-    """The pages, best first, with what speaks for and against them."""
+    """The pages, best first, with their scores and signals."""
     by_page: dict[EntryRef, Claim] = {claim.ref: claim for _, claim in sorted(brief.claims.items(), reverse=True)}
     for source in sorted(brief.sources.pages, key=lambda one: (-one.points, one.ref)):
         claim = by_page.get(source.ref)
@@ -301,13 +305,13 @@ def page_lines(brief: Brief) -> Iterator[str]:
 
 def _signals(claim: Claim) -> str:
     signals = claim.signals
-    told = [f"{signals.page_references} references"]
-    told += [word for word, holds in (("stub", signals.stub), ("disputed", signals.disputed)) if holds]
-    return f" | {', '.join(told)}"
+    words = [f"{signals.page_references} references"]
+    words += [word for word, holds in (("stub", signals.stub), ("disputed", signals.disputed)) if holds]
+    return f" | {', '.join(words)}"
 
 
 def lines_that_fit(lines: Iterable[str], room: int) -> str:
-    """As many lines as fit into so many tokens; the first ones matter most."""
+    """As many of the lines, from the first on, as fit into `room` tokens."""
     kept: list[str] = []
     for line in lines:
         room -= estimate_tokens(line) + 1

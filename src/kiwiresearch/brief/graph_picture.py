@@ -1,4 +1,4 @@
-"""The pages of a run as a picture: from left to right by how many links they are away, and which led to which."""
+"""The pages of a run as an SVG picture: in columns by their depth, with the links between them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ EDGE = 12
 MAX_NODES = 40
 MAX_LINKS = 160
 LAST_COLUMN = 3
-"""Pages this many links away, and further, stand in one column."""
+"""Pages of this depth and deeper are in one column."""
 SWEEPS = 8
-SPREAD = 6
+"""How often the columns are sorted: more changes next to nothing."""
+MAX_SPREAD = 6
 LABEL_SPACE = 50
 RADII = (3.5, 4.5, 5.5, 6.5)
 
 
 class DrawnLink(NamedTuple):
-    """A link between two pages; `led` tells whether the second was first reached by it."""
+    """A link between two pages; `led_first` if the second was first reached by it."""
 
     one: int
     other: int
@@ -44,15 +45,15 @@ class DrawnPage(NamedTuple):
     radius: float
     text: str
     end: float
-    """Where its label ends: links go on from there, so that none runs through the words."""
+    """Where its label ends: links start there, so that none runs through the words."""
     room: float
-    """How far links within the column may swing out to the left before they meet other words."""
+    """How far links within the column may curve to the left before they meet other words."""
 
 
 def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
-    """The most relevant pages and the links among them; nothing where there are not two.
+    """The most relevant pages and the links among them; "" if there are fewer than two.
 
-    It is labelled in English unless told otherwise.
+    The labels are in English if no `words` are given.
     """
     words = words or catalogue_in(FALLBACK)
     chosen = _chosen(sources.pages)
@@ -63,11 +64,11 @@ def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
     nodes = _placed(sources.pages, columns, links)
     parts = [*_heads(sources.pages, columns, words), *_edges(links, nodes), *_nodes(sources.pages, nodes)]
     shown, all_pages = len(chosen), len(sources.pages)
-    told = words("picture.pages_drawn", n=shown)
+    description = words("picture.pages_drawn", n=shown)
     if shown < all_pages:
-        told = words("picture.some_pages_drawn", n=shown, all=words.customs.number(all_pages))
+        description = words("picture.some_pages_drawn", n=shown, all=words.customs.number(all_pages))
     size = svg_number(WIDTH), svg_number(TOP + ROW * max(map(len, columns)) + 8)
-    return svg_picture("graph", size, words("picture.links"), told, parts)
+    return svg_picture("graph", size, words("picture.links"), description, parts)
 
 
 def _chosen(pages: Sequence[BriefSource]) -> list[int]:
@@ -76,14 +77,18 @@ def _chosen(pages: Sequence[BriefSource]) -> list[int]:
 
 
 def _links(sources: BriefSources, chosen: Sequence[int]) -> list[DrawnLink]:
-    """Links that run through no words: within a column and to the next. Those that led to a page come first."""
+    """Links that cross no words: within a column and to the next. Those that led to a page come first."""
     column = {one: _column(sources.pages[one]) for one in chosen}
     pairs = [pair for pair in dict.fromkeys(sources.links) if pair[0] != pair[1] and column.keys() >= set(pair)]
     first: dict[int, int] = {}
     for one, other in pairs:
         if column[other] - column[one] == 1:
             first.setdefault(other, one)
-    links = [DrawnLink(*pair, led_first=first.get(pair[1]) == pair[0]) for pair in pairs if _is_near(pair, column)]
+
+    def is_near(one: int, other: int) -> bool:
+        return abs(column[one] - column[other]) <= 1
+
+    links = [DrawnLink(*pair, led_first=first.get(pair[1]) == pair[0]) for pair in pairs if is_near(*pair)]
     return sorted(links, key=lambda one: (not one.led_first, one))[:MAX_LINKS]
 
 
@@ -91,12 +96,8 @@ def _column(page: BriefSource) -> int:
     return min(page.depth, LAST_COLUMN)
 
 
-def _is_near(pair: tuple[int, int], column: dict[int, int]) -> bool:
-    return abs(column[pair[0]] - column[pair[1]]) <= 1
-
-
 def _columns(pages: Sequence[BriefSource], chosen: Sequence[int], links: Sequence[DrawnLink]) -> list[list[int]]:
-    """The pages by depth, each near the pages it is linked with, so that few lines cross."""
+    """The pages by depth, each near the pages it is linked to, so that few lines cross."""
     depths = sorted({_column(pages[one]) for one in chosen})
     columns = [[one for one in chosen if _column(pages[one]) == depth] for depth in depths]
     near: dict[int, list[int]] = {one: [] for one in chosen}
@@ -123,8 +124,8 @@ def _placed(
     nodes: dict[int, DrawnPage] = {}
     words_end = 0.0
     for place, column in enumerate(columns):
-        # A short column is spread, so that its pages stand beside those they lead to.
-        step = ROW * min(rows / len(column), SPREAD)
+        # A short column is spread out, so that its pages are next to those they lead to.
+        step = ROW * min(rows / len(column), MAX_SPREAD)
         start = TOP + (ROW * rows - step * len(column)) / 2
         x = EDGE + width * place + 8
         for row, one in enumerate(column):
@@ -154,7 +155,7 @@ def _edges(links: Sequence[DrawnLink], nodes: dict[int, DrawnPage]) -> Iterator[
 
 def _curve(one: DrawnPage, other: DrawnPage) -> str:
     if one.column == other.column:
-        # A curve reaches three quarters of the way to what pulls it.
+        # A Bézier curve reaches three quarters of the way to its control points.
         out = one.x - min(10 + abs(one.y - other.y) / 3, one.room * 4 / 3)
         start, end, pull = one.x, other.x, (out, out)
     else:
@@ -170,12 +171,12 @@ def _nodes(pages: Sequence[BriefSource], nodes: dict[int, DrawnPage]) -> Iterato
     for one in sorted(nodes):
         node, page = nodes[one], pages[one]
         title = _title(page)
-        told = " ".join(printable(f"{title}: {page.why}" if page.why else title).split())
+        tooltip = " ".join(printable(f"{title}: {page.why}" if page.why else title).split())
         text = svg_text(node.x + 11, node.y + FONT_SIZE / 3, node.text, "name")
         circle = (
             f'<circle class="page" cx="{svg_number(node.x)}" cy="{svg_number(node.y)}" r="{svg_number(node.radius)}"/>'
         )
-        yield "<g>" + html_link(page.url, f"<title>{escaped(told)}</title>{circle}{text}") + "</g>"
+        yield "<g>" + html_link(page.url, f"<title>{escaped(tooltip)}</title>{circle}{text}") + "</g>"
 
 
 def _title(page: BriefSource) -> str:

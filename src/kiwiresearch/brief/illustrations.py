@@ -1,4 +1,4 @@
-"""Pictures chosen for a brief: one for the summary and one for each part, from the sections it quotes."""
+"""Chooses pictures for a brief: one for the summary and one for each section, from what it quotes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import Archive, EntryRef
 
 MAX_PICTURES = 6
-FEWEST_BYTES = 1_500
+MIN_BYTES = 1_500
 """Smaller ones are icons."""
 MAX_BYTES = 400_000
-MAX_BYTES_TOGETHER = 1_500_000
-SHARE = 1 / 3
-"""How much of a part must be taken from a section, with all sections below it, whose picture it shows."""
+MAX_TOTAL_BYTES = 1_500_000
+MIN_SECTION_SHARE = 1 / 3
+"""How much of a section of the brief must be from the top-level section of a page whose picture it shows."""
 
 ArchiveOf = Callable[[BookId], Archive]
 Headings = tuple[str, ...]
@@ -29,24 +29,24 @@ Headings = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class IllustratedBrief:
-    """A brief with its pictures, and the bytes of these."""
+    """A brief with its pictures, and their bytes."""
 
     brief: Brief
     images: Images
 
 
 def illustrate(brief: Brief, archive_of: ArchiveOf) -> IllustratedBrief:
-    """The brief with pictures of the pages it is taken from; as it was where they have none."""
-    choosing = _PictureChoice(archive_of, {source.ref: source.title for source in brief.sources.pages})
-    choosing.take(None, _summary_candidates(brief, choosing.pictures_on))
+    """The brief with pictures from its pages, if they have any."""
+    chooser = _PictureChooser(archive_of, {source.ref: source.title for source in brief.sources.pages})
+    chooser.take(None, _summary_candidates(brief, chooser.pictures_on))
     for number, group in enumerate(brief.body):
-        choosing.take(number, _part_candidates(_places(brief, group.statements), choosing.pictures_on))
-    return IllustratedBrief(replace(brief, pictures=tuple(choosing.taken)), choosing.images)
+        chooser.take(number, _part_candidates(_places(brief, group.statements), chooser.pictures_on))
+    return IllustratedBrief(replace(brief, pictures=tuple(chooser.taken)), chooser.images)
 
 
 @dataclass(frozen=True, slots=True)
 class PictureCandidate:
-    """A picture and the page it stands on."""
+    """A picture and its page."""
 
     ref: EntryRef
     picture: PagePicture
@@ -54,7 +54,7 @@ class PictureCandidate:
 
 PicturesOn = Callable[[EntryRef], tuple[PagePicture, ...]]
 SectionCounts = Counter[tuple[EntryRef, Headings]]
-"""How many sentences are taken from which sections."""
+"""How many sentences are from which sections."""
 
 
 def _places(brief: Brief, statements: Iterable[Statement]) -> SectionCounts:
@@ -63,23 +63,21 @@ def _places(brief: Brief, statements: Iterable[Statement]) -> SectionCounts:
 
 
 def _summary_candidates(brief: Brief, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
-    """The pictures of the page that most of the summary is taken from, that of the infobox first."""
-    pages = Counter({ref: 0 for ref, _ in _places(brief, brief.summary)})
-    for (ref, _), count in _places(brief, brief.summary).items():
-        pages[ref] += count
+    """The pictures of the page that most of the summary is from, that of the infobox first."""
+    pages = Counter(brief.claims[statement.claims[0]].ref for statement in brief.summary)
     for ref, _ in pages.most_common(1):
         yield from (PictureCandidate(ref, one) for one in sorted(pictures_on(ref), key=lambda one: not one.in_box))
 
 
 def _part_candidates(places: SectionCounts, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
-    """The pictures of the sections that a part is taken from; those first from whose own subsection most of it is."""
+    """The pictures of the sections that a part is from, those of its most used subsections first."""
     found: list[tuple[int, int, int, PictureCandidate]] = []
     for ref in dict.fromkeys(ref for ref, _ in places):
         for picture in pictures_on(ref):
-            mine = _folded(picture.headings)
-            exact = places[ref, mine]
-            near = sum(count for (page, path), count in places.items() if page == ref and path[:1] == mine[:1])
-            if near >= SHARE * places.total():
+            headings = _folded(picture.headings)
+            exact = places[ref, headings]
+            near = sum(count for (page, path), count in places.items() if page == ref and path[:1] == headings[:1])
+            if near >= MIN_SECTION_SHARE * places.total():
                 found.append((-exact, -near, len(found), PictureCandidate(ref, picture)))
     yield from (candidate for *_, candidate in sorted(found, key=lambda one: one[:3]))
 
@@ -89,8 +87,8 @@ def _folded(headings: Headings) -> Headings:
 
 
 @dataclass(slots=True)
-class _PictureChoice:
-    """What was taken so far."""
+class _PictureChooser:
+    """Takes pictures that can be shown, each once, within the limits."""
 
     archive_of: ArchiveOf
     titles: Mapping[EntryRef, str]
@@ -102,13 +100,13 @@ class _PictureChoice:
         self.pictures_on = cache(self._pictures_on)
 
     def take(self, part: int | None, candidates: Iterator[PictureCandidate]) -> None:
-        """Take the first of the candidates that can be shown and was not taken yet."""
+        """Take the first candidate that can be shown and has not been taken yet."""
         if len(self.taken) == MAX_PICTURES:
             return
         for one in candidates:
             content = self._content(EntryRef(one.ref.book, one.picture.path))
             kind, sha = media_type_of(content), sha256(content).hexdigest()
-            room = MAX_BYTES_TOGETHER - sum(map(len, self.images.values()))
+            room = MAX_TOTAL_BYTES - sum(map(len, self.images.values()))
             if kind is not None and sha not in self.images and len(content) <= room:
                 picture = one.picture
                 self.images[sha] = content
@@ -126,7 +124,7 @@ class _PictureChoice:
         return pictures_in(entry.content, entry.ref.path, self.titles.get(ref, "")) if entry.is_html else ()
 
     def _content(self, ref: EntryRef) -> bytes:
-        """The bytes of a picture; none where it is missing, too small or too large."""
+        """The bytes of a picture; none if it is missing, too small or too large."""
         archive = self.archive_of(ref.book)
         try:
             if archive.look(ref.path).size > MAX_BYTES:
@@ -136,4 +134,4 @@ class _PictureChoice:
             raise
         except KiwiError:
             return b""
-        return content if FEWEST_BYTES <= len(content) <= MAX_BYTES else b""
+        return content if MIN_BYTES <= len(content) <= MAX_BYTES else b""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
@@ -71,7 +72,7 @@ EMPTY_PART_NOTES: dict[Section, str] = {
     "gaps": "No open questions were found on the pages read.",
     "bibliography": "No page was read.",
 }
-"""What is said of a part that every brief has, where there is nothing to say."""
+"""Shown in parts that every brief has, if they are empty."""
 
 ONE_SIDED_HEADING = "Views without the other side"
 ONE_SIDED_NOTE = "Of these the sources give one side only."
@@ -83,7 +84,6 @@ DISAGREEMENT_KINDS = {
     "estimate range": "The values are estimates whose ranges differ.",
     "contradiction": "The pages contradict each other.",
 }
-"""Kinds of disagreement."""
 
 GAP_HEADINGS = {
     "open": "What the pages call open",
@@ -92,7 +92,7 @@ GAP_HEADINGS = {
     "missing page": "Pages that the book lacks",
     "introductions only": "Pages of which the book has only the introduction",
 }
-"""Kinds of gaps, in the order in which they are told."""
+"""The kinds of gaps, in the order of the report."""
 
 BOOK_GAPS = frozenset({"missing page", "introductions only"})
 """Gaps that a fuller book would close."""
@@ -101,7 +101,7 @@ BOOK_GAP_NOTE = "This is missing from the book; it is no gap in knowledge."
 
 
 def disagreement_text(difference: Difference) -> str:
-    """A kind of disagreement, with the reason that may stand behind it, as sentences."""
+    """A kind of disagreement and its reason, as sentences."""
     known = DISAGREEMENT_KINDS.get(difference.kind.casefold())
     return f"{known} {_sentence(difference.why)}".strip() if known else _sentence(str(difference))
 
@@ -114,19 +114,18 @@ def _sentence(text: str) -> str:
 
 
 DOUBTS = frozenset({"hedged", "disputed"})
-"""What running text says of a sentence in brackets; that several pages say it is seen from the places it cites."""
+"""Shown in brackets in prose; that several pages say the same is visible from the citations."""
 
-LARGEST_COMPACT_GROUP = 2
-"""Groups with no more statements than this are lines of one list."""
-
+MAX_COMPACT_STATEMENTS = 2
+"""If no group has more statements, each is an item of one list."""
 
 NO_ADDRESSES: Mapping[str, str] = MappingProxyType({})
 
 
 def report(brief: Brief, addresses: Mapping[str, str] = NO_ADDRESSES) -> Document:
-    """What is written about the topic, from its summary to the settings of the run.
+    """The brief from its summary to the settings of the run.
 
-    Pictures are shown whose `addresses` are given, by their SHA-256.
+    It shows the pictures whose `addresses` are given, by their SHA-256.
     """
     language = brief.sources.books[0].language if brief.sources.books else ""
     return Document(
@@ -143,34 +142,31 @@ class _ReportWriter:
     def blocks(self) -> Iterator[Block]:
         brief = self._brief
         yield from _opening(brief)
-        yield from _part("summary", self._summary(brief))
+        yield from _part("summary", chain(self._images(None), self._prose(brief.summary)))
         yield from _part("body", self._body(brief.body))
         yield from _part("definitions", self._compact(brief.definitions))
         yield from _part("timeline", self._timeline(brief.timeline))
         yield from _part("mechanisms", self._groups(brief.mechanisms))
-        small = all(len(group.statements) <= LARGEST_COMPACT_GROUP for group in brief.actors)
+        small = all(len(group.statements) <= MAX_COMPACT_STATEMENTS for group in brief.actors)
         yield from _part("actors", (self._compact if small else self._groups)(brief.actors))
         yield from _part("disputes", self._disputes(brief.disputes))
         yield from _part("numbers", self._numbers(brief.numbers))
         yield from _part("gaps", self._gaps(brief.gaps))
         yield from _part("bibliography", _bibliography(brief))
         yield from _part("gathering", (Paragraph(line_of(one)) for one in brief.sources.story))
-        yield from _part("metadata", _metadata(brief))
+        settings = brief.sources.settings
+        yield from _part("metadata", (PlainTable(("Setting", "Value"), settings),) if settings else ())
 
     def _proven(self, statement: Statement, line: Line | None = None) -> Sentence:
         proof = self._citing.proof(statement.claims, statement.sureness, statement.text)
         return Sentence(line_of(statement.text) if line is None else line, proof)
-
-    def _summary(self, brief: Brief) -> Iterator[Block]:
-        yield from self._images(None)
-        yield from self._running(brief.summary)
 
     def _body(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
         for number, group in enumerate(groups):
             if group.heading:
                 yield Heading(line_of(group.heading), 3)
             yield from self._images(number)
-            yield from self._running(group.statements)
+            yield from self._prose(group.statements)
 
     def _images(self, part: int | None) -> Iterator[Block]:
         """The pictures of a part; the caption links to the page, unless it is only the page's title."""
@@ -183,23 +179,19 @@ class _ReportWriter:
                     caption = line_of(Span(cite.words, cite.url))
                 yield Image(self._addresses[picture.sha256], picture.alt or picture.caption, caption)
 
-    def _running(self, statements: Sequence[Statement]) -> Iterator[Block]:
-        """Running text: a paragraph for each page that the sentences are from, one after the other."""
-        for runs in paragraphs(statements, self._brief.claims):
-            yield CitedParagraph(tuple(self._run(run.statements) for run in runs))
+    def _prose(self, statements: Sequence[Statement]) -> Iterator[Block]:
+        """A paragraph for each page that the sentences are from."""
+        for groups in paragraphs(statements, self._brief.claims):
+            yield CitedParagraph(tuple(self._cited_sentences(group.statements) for group in groups))
 
-    def _run(self, statements: Sequence[Statement]) -> CitedSentences:
+    def _cited_sentences(self, statements: Sequence[Statement]) -> CitedSentences:
         sentences = (
             Sentence(line_of(one.text), doubt=one.sureness if one.sureness in DOUBTS else "") for one in statements
         )
         return CitedSentences(tuple(sentences), self._citing.proof_of_run(statements))
 
-    def _bullets(self, statements: Sequence[Statement]) -> Iterator[Block]:
-        if statements:
-            yield SentenceList(tuple((self._proven(statement),) for statement in statements))
-
     def _compact(self, groups: Sequence[StatementGroup]) -> Iterator[Block]:
-        """One line for each group, which begins with what it is about."""
+        """One item for each group, starting with what it is about."""
         entries = tuple(self._entry(group) for group in groups if group.statements)
         if entries:
             yield SentenceList(entries, role="terms")
@@ -214,17 +206,15 @@ class _ReportWriter:
             if group.heading.strip():
                 yield Heading(line_of(group.heading), 3)
             if len(group.statements) == 1:
-                yield from self._running(group.statements)
-            else:
-                yield from self._bullets(group.statements)
+                yield from self._prose(group.statements)
+            elif group.statements:
+                yield SentenceList(tuple((self._proven(statement),) for statement in group.statements))
 
     def _timeline(self, moments: Sequence[TimelineMoment]) -> Iterator[Block]:
-        entries = []
-        for moment in moments:
-            line = line_of(Span(moment.when, strong=True), ": ", moment.statement.text)
-            entries.append((self._proven(moment.statement, line),))
+        lines = (line_of(Span(moment.when, strong=True), ": ", moment.statement.text) for moment in moments)
+        entries = tuple((self._proven(moment.statement, line),) for moment, line in zip(moments, lines, strict=True))
         if entries:
-            yield SentenceList(tuple(entries), role="moments", anchor="moment")
+            yield SentenceList(entries, role="moments", anchor="moment")
 
     def _disputes(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
         for dispute in disputes:
@@ -242,7 +232,7 @@ class _ReportWriter:
             yield SentenceList(views, role="views")
 
     def _one_sided(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
-        """Views that nothing on the pages read stands against."""
+        """Views that nothing on the pages read opposes."""
         views = [(dispute.about, view) for dispute in disputes for view in dispute.views]
         if views:
             yield Heading(line_of(ONE_SIDED_HEADING), 3)
@@ -252,10 +242,10 @@ class _ReportWriter:
     def _view(self, name: str, view: DisputeView) -> Sentences:
         holder = f" ({view.holder})" if view.holder else ""
         line = line_of(Span(name, strong=True), f"{holder}: ", view.statement.text)
-        said = self._proven(view.statement, line)
-        return (
-            (said, Sentence(line_of(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True)))) if view.cues else (said,)
-        )
+        proven = self._proven(view.statement, line)
+        if not view.cues:
+            return (proven,)
+        return (proven, Sentence(line_of(Span(f"Signals: {_quoted_cues(view)}.", emphasis=True))))
 
     def _side_by_side(self, dispute: Dispute) -> Table:
         views = dispute.views
@@ -264,7 +254,7 @@ class _ReportWriter:
         quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
         rows = [(cell("What is said"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
-            # The same words twice would tell nobody more.
+            # Statements and quotes are the same words, so they are shown once.
             rows = []
             quoted = [(self._proven(view.statement, line_of(f"“{view.statement.text}”")),) for view in views]
         rows.append((cell("In the page’s words"), *quoted))
@@ -302,7 +292,7 @@ class _ReportWriter:
         return (Sentence(line_of(gap.text), proof),)
 
 
-def _part(key: Section, blocks: Iterator[Block]) -> Iterator[Block]:
+def _part(key: Section, blocks: Iterable[Block]) -> Iterator[Block]:
     """A part under its heading; an empty one is left out, or says that it is empty."""
     inside = tuple(blocks)
     if not inside and key in EMPTY_PART_NOTES:
@@ -328,15 +318,15 @@ def _made_from(brief: Brief) -> str:
     count = len(brief.sources.pages)
     books = []
     for book in brief.sources.books:
-        told = [book.name, book.date, book.flavour and f"flavour {book.flavour}"]
-        known = ", ".join(part for part in told if part)
+        details = [book.name, book.date, book.flavour and f"flavour {book.flavour}"]
+        known = ", ".join(part for part in details if part)
         books.append(f"“{book.title or book.name}”" + (f" ({known})" if known else ""))
     named = f" of {' and '.join(books)}" if books else ""
     return f"Made from {count_of(count, 'page')}{named}."
 
 
 def _led_by(heading: str, text: str) -> Line:
-    """The text with what it is about set apart: in its first words, or before them."""
+    """The text with its subject highlighted: in its first words, or before them."""
     name = heading.strip()
     if not name:
         return line_of(text)
@@ -355,7 +345,7 @@ def _quoted_cues(view: DisputeView) -> str:
 
 
 def _bibliography(brief: Brief) -> Iterator[Block]:
-    """The pages that are cited, and folded those that were read and not used."""
+    """The pages that are cited, and a collapsed list of those that are not."""
     titles = {book.id: book.title or book.name for book in brief.sources.books}
     cited = {claim.ref for claim in brief.claims.values()}
     used = tuple(_source(source, titles) for source in brief.sources.pages if source.ref in cited)
@@ -369,10 +359,5 @@ def _bibliography(brief: Brief) -> Iterator[Block]:
 def _source(source: BriefSource, titles: dict[BookId, str]) -> Line:
     book = f" ({titles.get(source.ref.book, source.ref.book)})" if len(titles) > 1 else ""
     why = f": {source.why}" if source.why else ""
-    told = f"{book} — depth {source.depth}, {points_text(source.points)} points{why}"
-    return line_of(Span(source.title.strip() or source.ref.path, source.url), told)
-
-
-def _metadata(brief: Brief) -> Iterator[Block]:
-    if brief.sources.settings:
-        yield PlainTable(("Setting", "Value"), brief.sources.settings)
+    details = f"{book} — depth {source.depth}, {points_text(source.points)} points{why}"
+    return line_of(Span(source.title.strip() or source.ref.path, source.url), details)

@@ -1,4 +1,4 @@
-"""The brief as one HTML page that needs nothing else: pictures inside, and each sentence unfolds to its quotes."""
+"""The brief as one self-contained HTML page, in which each sentence unfolds to its quotes."""
 
 from __future__ import annotations
 
@@ -16,27 +16,22 @@ from kiwiresearch.document.html import html_page
 from kiwiresearch.document.model import Block, Heading, Picture
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What a browser is told to load for the page: nothing."""
+"""The page loads nothing."""
 
 NO_IMAGES: Images = MappingProxyType({})
 
 
 @cache
 def style(name: str) -> str:
-    """A style sheet of briefs."""
     return (files("kiwiresearch.brief") / name).read_text(encoding="utf-8").strip()
 
 
 def picture_style() -> str:
-    """How pictures of pages look; only what shows some needs it."""
     return style("pictures.css")
 
 
 def report_page(brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Block] = ()) -> str:
-    """The brief for a browser; an appendix begins with a heading of its own.
-
-    `images` holds the pictures that the brief names: the page has them inside.
-    """
+    """The brief for a browser, with `images` embedded; an appendix starts with its own heading."""
     kinds = {picture.sha256: picture.media_type for picture in brief.pictures}
     addresses = {sha: data_url(images[sha], kind) for sha, kind in kinds.items() if sha in images}
     document = report(brief, addresses)
@@ -46,7 +41,7 @@ def report_page(brief: Brief, images: Images = NO_IMAGES, appendix: Sequence[Blo
 
 
 def _with_pictures(blocks: Sequence[Block], brief: Brief) -> Iterator[Block]:
-    """The blocks, with the pictures of the timeline and of the links below their headings."""
+    """The blocks, with pictures of the timeline and of the links below their headings."""
     for block in blocks:
         yield block
         anchor = block.anchor if isinstance(block, Heading) else ""

@@ -1,4 +1,4 @@
-"""Which sentences of other pages say the same as a sentence of the brief, by meaning, and which give another value."""
+"""Sentences of other pages that confirm a sentence of the brief by their meaning, or give another value."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.search.query import Score
 from kiwiresearch.zim.archive import EntryRef
 
-CONFIRMS = 1.4
-"""A sentence confirms another one if the log-odds that it does are so high: about nine of ten readers agree then."""
-SAME_FACT = -0.4
-"""It speaks of the same fact at least, so that another date or number in it is a disagreement."""
+MIN_CONFIRMING = 1.4
+"""The log-odds from which a sentence confirms another: about nine of ten readers agree."""
+MIN_SAME_FACT = -0.4
+"""From these log-odds on it is about the same fact, so that another date or number in it is a disagreement."""
 MIN_STRENGTH = {"a date": 0.6, "a number": 0.75}
-"""How sure it must be beyond that which two values are compared."""
-MAX_LOOKED_AT = 5
-"""So many sentences of other pages are compared with one of the brief by meaning: those with the most words of it."""
-FEWEST_WORDS = 4
-MIN_COMMON = 0.25
-"""They have this share of its words at least, rare words counting for more."""
-MAX_TELLING, LONG, MANY = 4.0, 20, 3
+"""How certain the comparison of two values must be for that."""
+MAX_COMPARED = 5
+"""How many sentences of other pages, those with the most common words, are compared with one of the brief."""
+MIN_WORDS = 4
+MIN_OVERLAP = 0.25
+"""The share of its words that they must have; rare words count more."""
+MAX_RARE_WORDS, LONG_WORDS, MAX_NAMES = 4.0, 20, 3
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
 
 class SecondSource(NamedTuple):
-    """A sentence of another page about the same fact: how sure that is, and how it differs, if it does."""
+    """A sentence of another page about the same fact: how certain that is, and how it differs, if it does."""
 
     claim: Claim
     score: Score
@@ -44,7 +44,7 @@ class SecondSource(NamedTuple):
 
 
 class SecondSources:
-    """The sentences of a run, to be searched for those that say the same as one of them."""
+    """Searches the sentences of a run for those about the same fact as a claim."""
 
     def __init__(self, claims: Sequence[Claim], language: Callable[[EntryRef], str]) -> None:
         self._language = language
@@ -55,23 +55,23 @@ class SecondSources:
         self._worth = {stem: math.log(len(self._claims) / count) for stem, count in counts.items()}
         self._by_stem: Mapping[str, list[int]] = defaultdict(list)
         for number, stems in enumerate(self._stems):
-            if len(stems) >= FEWEST_WORDS:
+            if len(stems) >= MIN_WORDS:
                 for stem in sorted(stems):
                     self._by_stem[stem].append(number)
 
     def find(self, wanted: Sequence[Claim]) -> list[list[SecondSource]]:
-        """For each of some claims, the sentences of other pages that say the same or differ, the surest first."""
+        """For each claim, the sentences of other pages that confirm it or differ, the most certain first."""
         near = [self._nearest(claim) for claim in wanted]
-        looked_at = sorted({number for numbers in near for number in numbers})
-        if not looked_at:
+        compared = sorted({number for numbers in near for number in numbers})
+        if not compared:
             return [[] for _ in wanted]
-        rows = static_embedder().embed(
-            [*(claim.text for claim in wanted), *(self._claims[one].text for one in looked_at)]
+        vectors = static_embedder().embed(
+            [*(claim.text for claim in wanted), *(self._claims[one].text for one in compared)]
         )
-        place = {number: len(wanted) + row for row, number in enumerate(looked_at)}
+        row_of = {number: len(wanted) + row for row, number in enumerate(compared)}
         found = []
         for row, (claim, numbers) in enumerate(zip(wanted, near, strict=True)):
-            alike = similarity(rows[row], rows[[place[number] for number in numbers]]) if numbers else ()
+            alike = similarity(vectors[row], vectors[[row_of[number] for number in numbers]]) if numbers else ()
             judged = [
                 self.judge(claim, self._claims[one], float(like)) for one, like in zip(numbers, alike, strict=True)
             ]
@@ -84,57 +84,57 @@ class SecondSources:
         worth = feature_weights()["second source"]
         score = Score().plus("before anything is known", worth["before anything is known"])
         score = add_features(score, self.features(claim, other, alike), worth)
-        if score.total < SAME_FACT:
+        if score.total < MIN_SAME_FACT:
             return None
         one, two = (saying_of(each, self._language(each.ref)) for each in (claim, other))
         difference = compare(one, two)
         if difference is not None and difference.kind == "contradiction":
             is_clear = difference.strength > MIN_STRENGTH.get(difference.what, 1.0)
             return SecondSource(other, score, difference) if is_clear else None
-        return SecondSource(other, score) if score.total >= CONFIRMS else None
+        return SecondSource(other, score) if score.total >= MIN_CONFIRMING else None
 
     def features(self, claim: Claim, other: Claim, alike: float) -> dict[str, float]:
-        """What speaks for another claim confirming a claim: names of `feature_weights`."""
+        """The features that show whether another claim confirms a claim."""
         mine, theirs = self._words(claim), self._words(other)
         title = stems_of(other.page_title, self._language(other.ref))
         common = self._sum(mine & theirs)
-        again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
-        both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
+        found_again = self._sum(mine & (theirs | title)) / (self._sum(mine) or 1.0)
+        in_both = min(common / (self._sum(mine) or 1.0), common / (self._sum(theirs) or 1.0))
         numbers, other_numbers = (set(NUMBER.findall(one.text)) for one in (claim, other))
         names, other_names = capitalised_words(claim.text), capitalised_words(other.text)
         denies = bool(DENIAL.search(claim.text)) != bool(DENIAL.search(other.text))
         return {
             "alike in meaning": alike,
-            "words found again": again,
-            "words in common": both,
-            "alike in both": alike * again,
-            "telling words": min(common / 10, MAX_TELLING),
+            "words found again": found_again,
+            "words in common": in_both,
+            "alike in both": alike * found_again,
+            "telling words": min(common / 10, MAX_RARE_WORDS),
             "numbers in common": float(bool(numbers & other_numbers)),
             "other numbers": float(bool(numbers) and bool(other_numbers - numbers)),
-            "names in common": float(min(len(names & other_names), MANY)),
-            "other names": float(min(len(other_names - names), MANY)),
+            "names in common": float(min(len(names & other_names), MAX_NAMES)),
+            "other names": float(min(len(other_names - names), MAX_NAMES)),
             "one denies": float(denies),
-            "long": min(len(claim.text.split()) / LONG, 2.0),
-            "other long": min(len(other.text.split()) / LONG, 2.0),
+            "long": min(len(claim.text.split()) / LONG_WORDS, 2.0),
+            "other long": min(len(other.text.split()) / LONG_WORDS, 2.0),
         }
 
     def _nearest(self, claim: Claim) -> list[int]:
-        """The sentences of other pages that share the most telling words with a claim."""
+        """The sentences of other pages that share the most words with a claim, by rarity."""
         if claim.is_row:
             return []
         mine = self._words(claim)
-        whole = self._sum(mine) or 1.0
+        total = self._sum(mine) or 1.0
         shared: dict[int, float] = defaultdict(float)
         for stem in sorted(mine):
             for number in self._by_stem.get(stem, ()):
                 shared[number] += self._worth[stem]
         title = folded_name(claim.page_title)
         points = {
-            number: common / whole + common / (self._sum(self._stems[number]) or 1.0)
+            number: common / total + common / (self._sum(self._stems[number]) or 1.0)
             for number, common in shared.items()
-            if common >= MIN_COMMON * whole and folded_name(self._claims[number].page_title) != title
+            if common >= MIN_OVERLAP * total and folded_name(self._claims[number].page_title) != title
         }
-        return sorted(points, key=lambda number: (-points[number], number))[:MAX_LOOKED_AT]
+        return sorted(points, key=lambda number: (-points[number], number))[:MAX_COMPARED]
 
     def _words(self, claim: Claim) -> frozenset[str]:
         return stems_of(claim.text, self._language(claim.ref))
@@ -144,7 +144,7 @@ class SecondSources:
 
 
 def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWeights) -> Brief:
-    """The brief with the pages that confirm its sentences by meaning, and with those that give another value."""
+    """The brief with the pages that confirm its sentences, and disputes with those that give another value."""
     wanted = [brief.claims[one.claims[0]] for one in running_text(brief)]
     found = dict(zip((one.id for one in wanted), SecondSources(claims, weights.language).find(wanted), strict=True))
     differing = [
@@ -167,7 +167,7 @@ def with_second_sources(brief: Brief, claims: Sequence[Claim], weights: ClaimWei
 
 
 def running_text(brief: Brief) -> list[Statement]:
-    """The statements that second sources are looked for: summary, findings and timeline."""
+    """The statements that need second sources: summary, body and timeline."""
     body = [one for group in brief.body for one in group.statements]
     return [*brief.summary, *body, *(moment.statement for moment in brief.timeline)]
 
@@ -183,7 +183,7 @@ def contradicted_in(brief: Brief) -> frozenset[ClaimId]:
 
 
 def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Dispute:
-    """Two pages that give different values for one fact, side by side."""
+    """Two pages that give different values for one fact."""
     assert second.difference is not None
     views = tuple(
         DisputeView("", statement_of(Assertion((weights.weigh_one(claim),), 1))) for claim in (one, second.claim)
@@ -192,7 +192,7 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
 
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:
-    """A statement that rests on more claims, each of a page that said nothing of it so far."""
+    """The statement with further claims, each from a page that it does not rest on yet."""
     counted = [weights.weigh_one(brief.claims[one]) for one in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
     for weighed in map(weights.weigh_one, more):
@@ -205,7 +205,7 @@ def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weight
 
 
 def _new_disputes(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:
-    """Each pair of claims once, whichever is first, and none that is among those that are known."""
+    """The disputes that are not known yet, each pair of claims once in whatever order."""
     seen = {_sides(dispute) for dispute in known}
     new = []
     for dispute in differing:

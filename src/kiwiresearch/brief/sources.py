@@ -1,4 +1,4 @@
-"""What a brief says of its sources: how they were gathered, which they are, and under which settings."""
+"""What a brief says about its sources: which they are, how they were gathered, and with which settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Address = Callable[[EntryRef], str]
 
 @dataclass(frozen=True, slots=True)
 class BriefOrigin:
-    """What a brief was made from."""
+    """What a brief is made from."""
 
     state: CrawlState
     books: Sequence[Book]
@@ -42,7 +42,10 @@ def sources_of(origin: BriefOrigin) -> BriefSources:
         if (target := EntryRef(ref.book, offer.path)) in numbers and target != ref
     }
     return BriefSources(
-        books=tuple(_note(book) for book in origin.books),
+        books=tuple(
+            SourceBook(book.id, book.title, book.name, book.date, book.flavour, book.language, book.articles)
+            for book in origin.books
+        ),
         pages=tuple(
             BriefSource(
                 ref,
@@ -63,21 +66,20 @@ def sources_of(origin: BriefOrigin) -> BriefSources:
 
 
 def started_weakly(state: CrawlState) -> bool:
-    """Whether nothing that was found names the topic."""
+    """Whether none of the pages found names the topic."""
     return state.started is not None and not any(searched.naming for searched in state.started.searched)
 
 
-def _note(book: Book) -> SourceBook:
-    return SourceBook(book.id, book.title, book.name, book.date, book.flavour, book.language, book.articles)
-
-
 def _gathering_story(state: CrawlState) -> Iterator[Message]:
-    begun = state.started
-    if begun is None:
+    start = state.started
+    if start is None:
         return
-    yield _beginning(begun)
+    yield _beginning(start)
     met = len(state.visited) + len(state.frontier)
-    depths = tuple(_at_depth(state.at_depth[depth], depth) for depth in sorted(state.at_depth))
+    depths = tuple(
+        Message(f"{pages} at depth {depth}", "story.at_depth", n=pages, depth=depth)
+        for depth, pages in sorted(state.at_depth.items())
+    )
     best = Message("the best one next", "story.best_next")
     order = best if state.settings.strategy == "priority" else Message("the best of each depth", "story.best_of_depth")
     ended = state.ended.why if state.ended else Message("")
@@ -104,25 +106,21 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
     if large:
         groups = tuple(f"{name} ({count})" for count, name in large[:MAX_BRANCHES])
         yield Message(f"Groups of like pages: {', '.join(groups)}.", "story.groups", listed=groups)
-    if missing := _unknown(begun):
+    if missing := _unknown(start):
         yield Message(f"No page has the words: {', '.join(missing)}.", "story.unknown_words", listed=missing)
 
 
-def _at_depth(pages: int, depth: int) -> Message:
-    return Message(f"{pages} at depth {depth}", "story.at_depth", n=pages, depth=depth)
-
-
-def _unknown(begun: StartStep) -> tuple[str, ...]:
-    """The words that none of the books has which were searched for them."""
-    known = {word for searched in begun.searched for word, _ in searched.words if word not in searched.unknown}
-    unknown = dict.fromkeys(word for searched in begun.searched for word in searched.unknown)
+def _unknown(start: StartStep) -> tuple[str, ...]:
+    """The words that none of the books searched for them has."""
+    known = {word for searched in start.searched for word, _ in searched.words if word not in searched.unknown}
+    unknown = dict.fromkeys(word for searched in start.searched for word in searched.unknown)
     return tuple(word for word in unknown if word not in known)
 
 
-def _beginning(begun: StartStep) -> Message:
-    pages = sum(searched.pages for searched in begun.searched)
+def _beginning(start: StartStep) -> Message:
+    pages = sum(searched.pages for searched in start.searched)
     seeds = tuple(
-        Message(f"{seed.title} ({seed.why})", "story.seed", title=seed.title, why=seed.why) for seed in begun.seeds
+        Message(f"{seed.title} ({seed.why})", "story.seed", title=seed.title, why=seed.why) for seed in start.seeds
     )
     named = seeds[0] if len(seeds) == 1 else f"{', '.join(seeds[:-1])} and {seeds[-1]}"
     text = f"The search for the topic found {count_of(pages, 'page')}, and the crawl began with {named}."
@@ -136,20 +134,20 @@ def _settings(origin: BriefOrigin) -> Iterator[tuple[str, str]]:
     yield "max_links_per_page", str(settings.max_links_per_page)
     yield "crawl strategy", settings.strategy
     yield "vectors", "off" if settings.fast else "on"
-    begun = origin.state.started
-    if begun and begun.aspect:
-        yield "aspect", begun.aspect
-    if begun and begun.focus:
-        yield "focus", begun.focus
+    start = origin.state.started
+    if start and start.aspect:
+        yield "aspect", start.aspect
+    if start and start.focus:
+        yield "focus", start.focus
     for book in origin.books:
-        told = (
+        parts = (
             book.title,
             book.name,
             book.date,
             book.flavour and f"flavour {book.flavour}",
             f"{book.articles:,} articles",
         )
-        yield "book", ", ".join(part for part in told if part)
+        yield "book", ", ".join(part for part in parts if part)
         yield "book UUID", book.id
     yield "kiwiresearch", origin.version
     yield "fingerprint", origin.fingerprint

@@ -1,4 +1,4 @@
-"""Claims of several pages that say the same, how many independent pages that is, and the statement they make."""
+"""Merges claims of several pages that say the same, and counts the independent pages among these."""
 
 from __future__ import annotations
 
@@ -24,26 +24,24 @@ from kiwiresearch.text.dates.ranges import date_relation as date_relation
 from kiwiresearch.text.quantity import quantity_relation as quantity_relation
 from kiwiresearch.text.similarity import containment, jaccard
 
-SAME_WORDS = 0.5
-"""Two claims with this share of common words may say the same …"""
-SAME_SHORTER = 0.72
-"""… if this share of the shorter one's words are in the longer one."""
-FEWEST_WORDS = 4
-COPIED = 0.85
-RAREST = 4
-FULLEST = 24
-"""A word that more claims have does not tell which of them belong together."""
-SUPPORT_WORTH = 1.2
-MAX_SUPPORT = 3
+MIN_OVERLAP, MIN_CONTAINMENT = 0.5, 0.72
+"""Two claims say the same if they share this much of all their words, and this much of the shorter one's."""
+MIN_WORDS = 4
+MIN_COPY_OVERLAP = 0.85
+RAREST_WORDS = 4
+MAX_CLAIMS_PER_WORD = 24
+"""A word that more claims have does not show which of them belong together."""
+SUPPORT_POINTS = 1.2
+MAX_SUPPORTING_PAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Something that one claim or several say: the best one first."""
+    """What one claim or several equivalent ones say; the best one comes first."""
 
     claims: tuple[WeightedClaim, ...]
     pages: int
-    """Pages that say it in words of their own: a copied sentence, or the same article in two books, counts once."""
+    """How many pages say it independently: a copied sentence, or the same article in two books, counts once."""
     points: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,12 +57,13 @@ class Assertion:
 
     @property
     def score(self) -> Score:
-        more = min(self.pages - 1, MAX_SUPPORT)
-        return self.claims[0].score.plus(f"said by {self.pages} pages", SUPPORT_WORTH * more)
+        more = min(self.pages - 1, MAX_SUPPORTING_PAGES)
+        return self.claims[0].score.plus(f"said by {self.pages} pages", SUPPORT_POINTS * more)
 
 
 def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[Assertion]:
-    """What the claims say, each thing once, most weight first."""
+    """The claims as assertions, equivalent ones merged, most points first."""
+    # Disjoint sets: each claim points towards the first of its group.
     leader = list(range(len(weighed)))
 
     def find(one: int) -> int:
@@ -80,40 +79,34 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[Assertion]:
     groups: dict[int, list[WeightedClaim]] = defaultdict(list)
     for number, claim in enumerate(weighed):
         groups[find(number)].append(claim)
-    said = [one for group in groups.values() for one in _split_by_best(group)]
-    return sorted(said, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
+    assertions = [one for group in groups.values() for one in _split_by_best(group)]
+    return sorted(assertions, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
 
 
 def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[Assertion]:
-    """Claims that were joined through others stay together only if each says the same as the best of them."""
+    """Splits a group so that each claim says the same as the best one, not only the same as some other."""
     left = best_first(group)
     while left:
         best = left[0]
         same = [best, *(one for one in left[1:] if says_the_same(best, one))]
-        yield _assertion(same)
+        yield Assertion(tuple(best_first(same)), independent_pages(same) if len(same) > 1 else 1)
         left = [one for one in left if one not in same]
 
 
-def _assertion(group: Sequence[WeightedClaim]) -> Assertion:
-    return (
-        Assertion(tuple(group), 1) if len(group) == 1 else Assertion(tuple(best_first(group)), independent_pages(group))
-    )
-
-
 def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
-    """Pairs that share rare words: only those are looked at."""
+    """Pairs of claims that share rare words: comparing all would take too long."""
     counts = Counter(stem for one in weighed for stem in one.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, one in enumerate(weighed):
-        if len(one.stems) < FEWEST_WORDS:
+        if len(one.stems) < MIN_WORDS:
             continue
         rare = sorted((stem for stem in one.stems if counts[stem] > 1), key=lambda stem: (counts[stem], stem))
-        for stem in rare[:RAREST]:
+        for stem in rare[:RAREST_WORDS]:
             by_stem[stem].append(number)
     seen: set[tuple[int, int]] = set()
     for stem in sorted(by_stem):
         numbers = by_stem[stem]
-        if len(numbers) > FULLEST:
+        if len(numbers) > MAX_CLAIMS_PER_WORD:
             continue
         for pair in itertools.combinations(numbers, 2):
             if pair not in seen:
@@ -122,13 +115,13 @@ def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
 
 
 def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
-    """Whether two claims can stand for each other: the same words, numbers, dates and names, or the same value."""
+    """Whether two claims are equivalent: the same words, numbers, dates and names, or the same value."""
     a, b = one.claim, other.claim
     alike = jaccard(one.stems, other.stems)
-    if alike < SAME_WORDS / 2 or not _same_numbers(a, b) or not _has_same_stance(a, b):
+    if alike < MIN_OVERLAP / 2 or not _same_numbers(a, b) or not _has_same_stance(a, b):
         return False
     if not same_value(a, b):
-        if alike < SAME_WORDS or containment(one.stems, other.stems) < SAME_SHORTER:
+        if alike < MIN_OVERLAP or containment(one.stems, other.stems) < MIN_CONTAINMENT:
             return False
         if not (_same_dates(a, b) and _same_names(a, b)):
             return False
@@ -137,7 +130,7 @@ def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
 
 
 def _has_same_stance(a: Claim, b: Claim) -> bool:
-    """Whether both say it as surely, as their own or as somebody's view, and of causes in the same direction."""
+    """Whether both are equally hedged, disputed and denied, and name cause and effect in the same order."""
     if {hedge.kind for hedge in a.hedges} != {hedge.kind for hedge in b.hedges}:
         return False
     if (a.type == "disputed") != (b.type == "disputed"):
@@ -148,7 +141,7 @@ def _has_same_stance(a: Claim, b: Claim) -> bool:
 
 
 def _is_reversed(a: Claim, b: Claim) -> bool:
-    """Whether what one says of a first and a second thing, the other says of the second and the first."""
+    """Whether the subject of each is what the other says something about."""
     if same_name(a.subject, b.subject) or " by " in a.text or " by " in b.text:
         return False
     return without_article(a.subject) in folded_name(b.text) and without_article(b.subject) in folded_name(a.text)
@@ -158,7 +151,7 @@ DENIAL = re.compile(r"\b(?:not|never|no|neither|nor|without|cannot|nobody|nothin
 
 
 def same_value(a: Claim, b: Claim) -> bool:
-    """Whether both measure the same of the same, and find the same."""
+    """Whether both give the same value for the same property of the same thing."""
     return any(
         one.what and one.what == other.what and same_name(one.of, other.of) and _agree(one, other)
         for one in a.measures
@@ -186,7 +179,7 @@ def _same_dates(a: Claim, b: Claim) -> bool:
 
 
 def _same_names(a: Claim, b: Claim) -> bool:
-    """Whether neither names somebody whom the other leaves out for somebody else."""
+    """Whether the names of one include those of the other."""
     one, other = capitalised_words(a.text), capitalised_words(b.text)
     return not (one - other and other - one)
 
@@ -201,28 +194,25 @@ def independent_pages(group: Sequence[WeightedClaim]) -> int:
 
 
 def is_same_source(one: WeightedClaim, other: WeightedClaim) -> bool:
-    """Whether two claims count as one source: of one page, or copied."""
+    """Whether two claims count as one source: from one page or article, or copied."""
     if one.claim.ref == other.claim.ref or folded_name(one.claim.page_title) == folded_name(other.claim.page_title):
         return True
-    return jaccard(one.stems, other.stems) >= COPIED
+    return jaccard(one.stems, other.stems) >= MIN_COPY_OVERLAP
 
 
 MANY_PAGES = 3
 MAX_CLAIMS = 8
 
 
-def statement_of(said: Assertion) -> Statement:
+def statement_of(assertion: Assertion) -> Statement:
     """A statement in the words of the best claim."""
-    return Statement(
-        said.best.text,
-        tuple(one.claim.id for one in said.claims[:MAX_CLAIMS]),
-        sureness_of(said.best, said.pages),
-        said.pages,
-    )
+    best, pages = assertion.best, assertion.pages
+    claims = tuple(one.claim.id for one in assertion.claims[:MAX_CLAIMS])
+    return Statement(best.text, claims, sureness_of(best, pages), pages)
 
 
 def sureness_of(claim: Claim, pages: int) -> Sureness:
-    """How sure a reader may be of a claim that so many pages make, in a word."""
+    """How sure a reader may be of a claim that this many pages make."""
     if claim.type == "disputed" or claim.signals.disputed:
         return "disputed"
     if pages >= MANY_PAGES or (pages > 1 and claim.signals.references):
@@ -233,5 +223,5 @@ def sureness_of(claim: Claim, pages: int) -> Sureness:
 
 
 def is_hedged(claim: Claim) -> bool:
-    """Whether a claim is held back: 'several' and 'often' alone do not make it doubtful."""
+    """Whether a claim is hedged; 'several' and 'often' alone do not make it doubtful."""
     return any(hedge.kind != "some" for hedge in claim.hedges)

@@ -1,4 +1,4 @@
-"""A timeline as an SVG picture: an axis broken where nothing happened, moments, spans and labels."""
+"""A timeline as an SVG picture: an axis with breaks where nothing happened, moments, spans and labels."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ from kiwiresearch.text.display import printable
 
 YEAR = 365.25
 YEAR_ZERO = 1721060
-"""The Julian Day Number at which the year 0 begins, which historians call 1 BC."""
+"""The Julian Day Number of the first day of year 0, which historians call 1 BC."""
 PRESENT = 2000
 MAX_BREAKS = 3
 DEEP_YEARS = 30_000
-"""Parts that reach back further than this many years before the present are told in years ago."""
-TIGHT = 0.06
-SEVERAL = 3
-"""So many dates that would share less than this part of the axis are given room of their own."""
+"""Parts that reach further back than this many years are labelled in years ago."""
+CROWDED_SHARE, MIN_CROWDED = 0.06, 3
+"""If this many dates would share less than this part of the axis, a break gives them more room."""
 BREAK_WIDTH = 26
 TICK_ROOM = 92
 DEEP_TICK_ROOM = 190
 
 
 class AxisPart(NamedTuple):
-    """A stretch of time and where it is drawn."""
+    """A period and where it is drawn."""
 
     first: float
     last: float
@@ -47,7 +46,7 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Stretches of time from left to right; between two of them the axis is broken."""
+    """Periods from left to right, with a break between two of them."""
 
     parts: tuple[AxisPart, ...]
 
@@ -55,8 +54,8 @@ class Axis:
         """Where a day is drawn; within a break, in proportion."""
         marks = [mark for part in self.parts for mark in ((part.first, part.left), (part.last, part.right))]
         days = [mark[0] for mark in marks]
-        behind = min(max(bisect_right(days, day), 1), len(marks) - 1)
-        (from_day, from_x), (to_day, to_x) = marks[behind - 1], marks[behind]
+        following = min(max(bisect_right(days, day), 1), len(marks) - 1)
+        (from_day, from_x), (to_day, to_x) = marks[following - 1], marks[following]
         if to_day <= from_day:
             return to_x
         share = min(max((day - from_day) / (to_day - from_day), 0.0), 1.0)
@@ -73,27 +72,27 @@ class Axis:
 
 
 def axis_over(days: Sequence[float], left: float, right: float) -> Axis:
-    """An axis on which all of the days have their place."""
+    """An axis that has all of these days."""
     stretches = _stretches(sorted(set(days)))
     room = right - left - BREAK_WIDTH * (len(stretches) - 1)
-    # Each stretch gets room by how much happened in it: how long it took is what the dates tell.
+    # Each period gets room by how much happened in it: its dates show how long it was.
     weights = [min(max(len(stretch), 3), 12) for stretch in stretches]
     parts = []
     for stretch, weight in zip(stretches, weights, strict=True):
         width = room * weight / sum(weights)
-        margin = (stretch[-1] - stretch[0]) * 0.04 or _around(stretch[0])
+        margin = (stretch[-1] - stretch[0]) * 0.04 or _margin_around(stretch[0])
         parts.append(AxisPart(stretch[0] - margin, stretch[-1] + margin, left, left + width))
         left += width + BREAK_WIDTH
     return Axis(tuple(parts))
 
 
-def _around(day: float) -> float:
-    """How much time is shown on both sides of a date that stands alone: the more, the longer ago it was."""
+def _margin_around(day: float) -> float:
+    """How much time is shown on both sides of a single date: the more, the longer ago it was."""
     return max(abs(PRESENT - _year(day)) * 0.05, 2.0) * YEAR
 
 
 def _stretches(days: list[float]) -> list[list[float]]:
-    """The days, cut where an even axis would crowd some of them; each cut is the widest that helps."""
+    """The days, split at the widest gaps where an even axis would crowd some of them."""
     stretches = [days]
     for _ in range(MAX_BREAKS):
         cuts = [(_best_cut(stretch), number) for number, stretch in enumerate(stretches)]
@@ -106,13 +105,15 @@ def _stretches(days: list[float]) -> list[list[float]]:
 
 
 def _best_cut(days: list[float]) -> tuple[float, int]:
-    """The widest gap that is worth a break, and the number of the day behind it; 0 where none is."""
-    whole = days[-1] - days[0]
+    """The widest gap that is worth a break, and the number of the day after it; 0 if there is none."""
+    total = days[-1] - days[0]
     best = (0.0, 0)
     for at in range(1, len(days)):
         gap = days[at] - days[at - 1]
         sides = [(days[at - 1] - days[0], at), (days[-1] - days[at], len(days) - at)]
-        crowded = any(count >= SEVERAL and span <= TIGHT * whole and gap >= 5 * span for span, count in sides)
+        crowded = any(
+            count >= MIN_CROWDED and span <= CROWDED_SHARE * total and gap >= 5 * span for span, count in sides
+        )
         if gap > best[0] and gap > YEAR and crowded:
             best = (gap, at)
     return best
@@ -135,10 +136,10 @@ def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[t
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
         # Years BC are one off when counted through, as there was no year 0.
-        told = year if year > 0 else year or 1
-        shift = told + 1 if told < 0 else told
+        shown = year or 1
+        shift = shown + 1 if shown < 0 else shown
         if first <= shift <= last:
-            yield _day(shift), year_text(told, words)
+            yield _day(shift), year_text(shown, words)
 
 
 def year_text(year: int, words: Catalogue) -> str:
@@ -177,17 +178,17 @@ def ago_text(years: int, words: Catalogue) -> str:
 
 
 def _shortened(number: float) -> float:
-    """A number with four digits, whole where it is whole."""
+    """A number with four digits, as an int if possible."""
     short = float(f"{number:.4g}")
     return int(short) if short.is_integer() else short
 
 
-def _step(least: float) -> int:
-    """The first of 1, 2, 5, 10, 20, 50 … that is not much less."""
+def _step(minimum: float) -> int:
+    """The first of 1, 2, 5, 10, 20, 50 … that is not much less than the minimum."""
     size = 1
     while True:
         for step in (1, 2, 5):
-            if step * size >= least * 0.75:
+            if step * size >= minimum * 0.75:
                 return step * size
         size *= 10
 
@@ -209,12 +210,12 @@ LABEL_WIDTH = 400
 GAP = 6
 DOT = 4.0
 SPAN_HEIGHT = 8
-SHORT = 0.02
-"""Times that would get less than this share of an even axis are moments."""
+MIN_SPAN_SHARE = 0.02
+"""A span that would get less than this share of an even axis is drawn as a moment."""
 
 
 class TimelineMark(NamedTuple):
-    """A moment as it is drawn: where it begins and ends, and its label beside it."""
+    """A moment as it is drawn: where it starts and ends, and its label."""
 
     moment: int
     left: float
@@ -226,7 +227,7 @@ class TimelineMark(NamedTuple):
 
 
 def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None = None) -> str:
-    """The moments on an axis, in English unless told otherwise; nothing where there are not two to compare."""
+    """The moments on an axis; "" if there are fewer than two. The labels are in English if no `words` are given."""
     words = words or catalogue_in(FALLBACK)
     days = _days(moments)
     if len(days) < 2:
@@ -237,27 +238,29 @@ def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None 
     marks = _placed(moments, labels, chosen, axis)
     bottom = TOP + LANE * (max(mark.lane for mark in marks) + 1) + 12
     parts = [*_axis(axis, bottom, words), *_ticks(moments, chosen, axis, bottom), *_marks(labels, marks)]
-    told = words(
+    description = words(
         "picture.moments_drawn", since=moments[0].when, until=moments[-1].when, n=len(moments), labelled=len(marks)
     )
     if axis.breaks:
-        told = words("picture.axis_broken", drawn=told)
-    return svg_picture("timeline", (svg_number(WIDTH), svg_number(bottom + 28)), words("picture.timeline"), told, parts)
+        description = words("picture.axis_broken", drawn=description)
+    return svg_picture(
+        "timeline", (svg_number(WIDTH), svg_number(bottom + 28)), words("picture.timeline"), description, parts
+    )
 
 
 def _days(moments: Sequence[TimelineMoment]) -> list[float]:
-    """What the axis must have room for: both ends of a long time, the middle of a short one."""
+    """The days that the axis must have: both ends of a long span, the middle of a short one."""
     if not moments:
         return []
-    whole = max(moment.latest for moment in moments) - min(moment.earliest for moment in moments)
+    total = max(moment.latest for moment in moments) - min(moment.earliest for moment in moments)
     days: set[float] = set()
     for first, last in ((float(moment.earliest), float(moment.latest)) for moment in moments):
-        days |= {first, last} if last - first > SHORT * whole else {(first + last) / 2}
+        days |= {first, last} if last - first > MIN_SPAN_SHARE * total else {(first + last) / 2}
     return sorted(days)
 
 
 def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
-    """Which moments are labelled: those that most pages tell of, in the order of time."""
+    """The moments with labels: those that most pages confirm, in chronological order."""
     order = sorted(range(len(moments)), key=lambda one: (-moments[one].statement.pages, one))
     return sorted(order[:MAX_LABELS], key=lambda one: (moments[one].earliest, moments[one].latest, one))
 
@@ -265,7 +268,7 @@ def _chosen(moments: Sequence[TimelineMoment]) -> list[int]:
 def _placed(
     moments: Sequence[TimelineMoment], labels: Sequence[str], chosen: Sequence[int], axis: Axis
 ) -> list[TimelineMark]:
-    """Each moment in the first lane in which it and its label have room."""
+    """Each moment in the first lane that has room for it and its label."""
     taken: list[list[tuple[float, float]]] = []
     marks = []
     for one in chosen:
@@ -277,7 +280,12 @@ def _placed(
         begin = text_x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
         needed = (min(left - DOT, begin) - GAP, max(right + DOT, begin + width) + GAP)
         lane = next(
-            (n for n, spans in enumerate(taken) if all(_are_disjoint(needed, span) for span in spans)), len(taken)
+            (
+                number
+                for number, spans in enumerate(taken)
+                if all(needed[1] <= start or end <= needed[0] for start, end in spans)
+            ),
+            len(taken),
         )
         if lane == len(taken):
             taken.append([])
@@ -286,18 +294,14 @@ def _placed(
     return marks
 
 
-def _label(whole: str, left: float, right: float) -> tuple[str, float, str]:
-    """The label, its place and how it is set: right of the moment if there is room, else left of it, else upon it."""
-    behind, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
-    if max(behind, before) < LABEL_WIDTH / 2:
-        return BRIEF_FONT.shortened(whole, LABEL_WIDTH), WIDTH / 2, "middle"
-    if behind >= min(LABEL_WIDTH, before):
-        return BRIEF_FONT.shortened(whole, min(LABEL_WIDTH, behind)), right + 2 * DOT, "start"
-    return BRIEF_FONT.shortened(whole, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
-
-
-def _are_disjoint(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one[1] <= other[0] or other[1] <= one[0]
+def _label(text: str, left: float, right: float) -> tuple[str, float, str]:
+    """The label, its position and anchor: to the right of the moment if there is room, or left of it, or over it."""
+    after, before = WIDTH - right - 2 * DOT - GAP, left - 2 * DOT - GAP
+    if max(after, before) < LABEL_WIDTH / 2:
+        return BRIEF_FONT.shortened(text, LABEL_WIDTH), WIDTH / 2, "middle"
+    if after >= min(LABEL_WIDTH, before):
+        return BRIEF_FONT.shortened(text, min(LABEL_WIDTH, after)), right + 2 * DOT, "start"
+    return BRIEF_FONT.shortened(text, min(LABEL_WIDTH, before)), left - 2 * DOT, "end"
 
 
 def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
@@ -318,7 +322,7 @@ def _axis(axis: Axis, bottom: float, words: Catalogue) -> Iterator[str]:
 
 
 def _ticks(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis, bottom: float) -> Iterator[str]:
-    """Moments without a label: a stroke upon the axis."""
+    """Moments without a label: a tick on the axis."""
     for one in sorted(set(range(len(moments))) - set(chosen)):
         x = (axis.x(moments[one].earliest) + axis.x(moments[one].latest)) / 2
         yield svg_line(x, bottom - 7, x, bottom, "unlabelled")
@@ -327,8 +331,8 @@ def _ticks(moments: Sequence[TimelineMoment], chosen: Sequence[int], axis: Axis,
 def _marks(labels: Sequence[str], marks: Sequence[TimelineMark]) -> Iterator[str]:
     for mark in marks:
         y = TOP + LANE * (mark.lane + 0.5)
-        told = escaped(" ".join(printable(labels[mark.moment]).split()))
-        yield f'<a href="#moment-{mark.moment + 1}"><title>{told}</title>'
+        tooltip = escaped(" ".join(printable(labels[mark.moment]).split()))
+        yield f'<a href="#moment-{mark.moment + 1}"><title>{tooltip}</title>'
         if mark.right > mark.left:
             yield _box("span", mark.left, y, mark.right - mark.left, SPAN_HEIGHT)
         else:

@@ -1,4 +1,4 @@
-"""A model puts a brief into better words: each of its sentences is proved by claims, or the rule's own stands."""
+"""A model rewrites a brief: each of its sentences is supported by claims, or that of the rules is kept."""
 
 from __future__ import annotations
 
@@ -34,12 +34,14 @@ from kiwiresearch.messages.message import Message
 from kiwiresearch.text.display import printable
 
 SHARES = {"statements": 0.6, "disagreements": 0.2, "pages": 0.2}
-"""How what is left of the context is divided."""
-WORTH_INTRODUCING = 3
-"""Parts with fewer statements are read faster than an introduction to them."""
+"""How the rest of the context is divided."""
+MIN_INTRODUCED = 3
+"""Parts with fewer statements need no introduction."""
 MAX_KEYS = 2
-PER_SENTENCE = 100
-"""Tokens of a sentence with its keys: a model that is asked for two must not write twenty."""
+TOKENS_PER_SENTENCE = 100
+"""A sentence with its keys; it limits the reply, so that a model asked for two does not write twenty."""
+MAX_READ_SENTENCES = 2 * MAX_SUMMARY
+"""Beyond this many, the sentences of a reply are rejected."""
 TITLES: dict[PartKey, str] = {
     "summary": "Executive summary: what the pages say about the topic, one sentence a point",
     "definitions": "Introduction to the key concepts and definitions",
@@ -63,40 +65,40 @@ class ModelSentences(BaseModel):
     sentences: list[Annotated[ModelSentence | None, WrapValidator(item_or_none)]]
 
 
-def reply_schema(keys: Sequence[str], most: int) -> type[ModelSentences]:
-    """The shape to ask for: servers that keep to a schema then let a model name no key but these.
+def reply_schema(keys: Sequence[str], max_sentences: int) -> type[ModelSentences]:
+    """The reply to ask for: servers that enforce a schema then allow no other keys.
 
-    One sentence of the wrong form does not spoil the others.
+    A sentence of the wrong form does not invalidate the others.
     """
     item = ModelSentence.model_json_schema()
     item["properties"]["keys"] = {"type": "array", "items": {"enum": list(keys)}, "minItems": 1, "maxItems": MAX_KEYS}
-    schema = {"type": "array", "items": item, "maxItems": most}
-    of_keys = Annotated[list[Annotated[ModelSentence | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
-    return create_model("Sentences", __base__=ModelSentences, sentences=(of_keys, ...))
+    schema = {"type": "array", "items": item, "maxItems": max_sentences}
+    sentences = Annotated[list[Annotated[ModelSentence | None, WrapValidator(item_or_none)]], WithJsonSchema(schema)]
+    return create_model("Sentences", __base__=ModelSentences, sentences=(sentences, ...))
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteCounts:
-    """What became of the sentences of a model."""
+    """What became of a model's sentences."""
 
     proposed: int = 0
     kept: int = 0
-    """Sentences of the model that stand in the brief."""
+    """Sentences of the model that are in the brief."""
     copied: int = 0
-    """The rule's own words, letter by letter."""
+    """Sentences that repeat those of the rules exactly."""
     unused: int = 0
-    """They hold, but there was no room for them, or they took too much together."""
+    """Accepted, but there was no room, or they combined too much."""
     reasons: tuple[tuple[str, int], ...] = ()
-    """Why the others were not taken, most frequent first."""
+    """Why the others were rejected, most frequent first."""
     problems: int = 0
-    """What the critic found."""
+    """How many problems the critic found."""
     revised: int = 0
-    """Sentences that were written anew for it."""
+    """Sentences that were rewritten because of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewrittenBrief:
-    """A brief after a model, and what of its words survived."""
+    """A brief rewritten by a model, and what became of its sentences."""
 
     brief: Brief
     counts: RewriteCounts = RewriteCounts()
@@ -106,39 +108,39 @@ class RewrittenBrief:
 def rewrite(
     brief: Brief, model: Model, *, critic: bool = False, critic_model: Model | None = None, temperature: float = 0.4
 ) -> RewrittenBrief:
-    """The brief in the model's words, where they hold; the same brief with a note where there is no use in them."""
-    desk = StatementKeys(brief)
+    """The brief with the model's sentences that were accepted; if the model fails, a note says so."""
+    statement_keys = StatementKeys(brief)
     drafts: dict[PartKey, tuple[DraftLine, ...]] = {}
     rejected: list[RejectedSentence] = []
     proposed = 0
     for part in TITLES:
         statements = statements_for(brief, part)
-        if len(statements) < (1 if part in ("summary", "disputes") else WORTH_INTRODUCING):
+        if len(statements) < (1 if part in ("summary", "disputes") else MIN_INTRODUCED):
             continue
         try:
-            said = _ask_model(desk, model, part, statements, temperature)
+            sentences = _ask_model(statement_keys, model, part, statements, temperature)
         except ModelError as problem:
-            return _after_failure(desk, drafts, rejected, model, problem, proposed)
-        proposed += len(said)
-        drafts[part], turned_away = _accepted(desk, part, said)
-        rejected += turned_away
+            return _after_failure(statement_keys, drafts, rejected, model, problem, proposed)
+        proposed += len(sentences)
+        drafts[part], newly_rejected = _accepted(statement_keys, part, sentences)
+        rejected += newly_rejected
     counts = _counted(drafts, rejected, proposed)
-    look = CriticResult(drafts)
+    result = CriticResult(drafts)
     if critic and any(drafts.values()):
-        look = revise(desk, drafts, model, critic_model or model, temperature=temperature)
-        rejected += look.rejected
-        counts = replace(counts, problems=look.problems, revised=look.revised, reasons=_reasons(rejected))
-    return _finished(desk, look.drafts, counts, rejected, look.notes)
+        result = revise(statement_keys, drafts, model, critic_model or model, temperature=temperature)
+        rejected += result.rejected
+        counts = replace(counts, problems=result.problems, revised=result.revised, reasons=_reasons(rejected))
+    return _finished(statement_keys, result.drafts, counts, rejected, result.notes)
 
 
 def _finished(
-    desk: StatementKeys,
+    statement_keys: StatementKeys,
     drafts: Drafts,
     counts: RewriteCounts,
     rejected: Sequence[RejectedSentence],
     notes: Sequence[str],
 ) -> RewrittenBrief:
-    brief = assemble(desk, drafts)
+    brief = assemble(statement_keys, drafts)
     kept = sum(one.written == "model" for one in brief.statements())
     taken = sum(line.statement.written == "model" for lines in drafts.values() for line in lines)
     counts = replace(counts, kept=kept, unused=taken - kept)
@@ -146,51 +148,53 @@ def _finished(
 
 
 def _after_failure(
-    desk: StatementKeys,
+    statement_keys: StatementKeys,
     drafts: Drafts,
     rejected: list[RejectedSentence],
     model: Model,
     problem: ModelError,
     proposed: int,
 ) -> RewrittenBrief:
-    """What was written before the model failed stays; the rest is the rules'."""
+    """The brief with what was written before the model failed."""
     rest = "the other sentences" if drafts else "all sentences"
     why = printable(problem.message).rstrip(".")
     note = f"{model_label(model)} did not help, and {rest} are in the words of the rules: {why}."
-    return _finished(desk, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
+    return _finished(statement_keys, drafts, _counted(drafts, rejected, proposed), rejected, (note,))
 
 
 def _ask_model(
-    desk: StatementKeys, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
+    statement_keys: StatementKeys, model: Model, part: PartKey, statements: Sequence[Statement], temperature: float
 ) -> list[ModelSentence | None]:
-    brief = desk.brief
-    most = min(MAX_SUMMARY if part in ("summary", "disputes") else MAX_INTRODUCTION, len(statements))
+    brief = statement_keys.brief
+    max_sentences = min(MAX_SUMMARY if part in ("summary", "disputes") else MAX_INTRODUCTION, len(statements))
     empty = {"topic": brief.topic, "part": TITLES[part], "statements": "", "disagreements": "", "pages": ""}
-    options = write_up(temperature, max_tokens=min(reply_tokens(model), most * PER_SENTENCE))
-    room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=most, **empty)))
-    told = lines_that_fit(statement_lines(desk, statements), int(room * SHARES["statements"]))
-    keys = [key for statement in statements if (key := desk.key(statement)) in told]
+    options = write_up(temperature, max_tokens=min(reply_tokens(model), max_sentences * TOKENS_PER_SENTENCE))
+    room = tokens_left(model, estimate_prompt(m.text for m in prompt("brief").fill(most=max_sentences, **empty)))
+    listed = lines_that_fit(statement_lines(statement_keys, statements), int(room * SHARES["statements"]))
+    keys = [key for statement in statements if (key := statement_keys.key(statement)) in listed]
     filled = empty | {
-        "statements": told,
-        "disagreements": lines_that_fit(disagreement_lines(desk), int(room * SHARES["disagreements"])),
+        "statements": listed,
+        "disagreements": lines_that_fit(disagreement_lines(statement_keys), int(room * SHARES["disagreements"])),
         "pages": lines_that_fit(page_lines(brief), int(room * SHARES["pages"])),
     }
-    return ask(model, prompt("brief").fill(most=most, **filled), reply_schema(keys, most), options).sentences
+    return ask(
+        model, prompt("brief").fill(most=max_sentences, **filled), reply_schema(keys, max_sentences), options
+    ).sentences
 
 
 def _accepted(
-    desk: StatementKeys, part: PartKey, said: Sequence[ModelSentence | None]
+    statement_keys: StatementKeys, part: PartKey, sentences: Sequence[ModelSentence | None]
 ) -> tuple[tuple[DraftLine, ...], list[RejectedSentence]]:
-    """What stays of a part: a sentence that cannot be taken gives way to the rule's sentence that it names first."""
+    """The accepted lines of a part; a rejected sentence is replaced by the rules' sentence whose key comes first."""
     lines: list[DraftLine] = []
     rejected: list[RejectedSentence] = []
-    allowed = set(statements_for(desk.brief, part))
-    for number, one in enumerate(said):
+    allowed = set(statements_for(statement_keys.brief, part))
+    for number, one in enumerate(sentences):
         if one is None:
             rejected.append(RejectedSentence(part, "wrong form", ""))
             continue
-        judged = desk.judge(part, one.text, one.keys)
-        if number >= 2 * MAX_SUMMARY:
+        judged = statement_keys.judge(part, one.text, one.keys)
+        if number >= MAX_READ_SENTENCES:
             judged = RejectedSentence(part, "too many sentences", printable(one.text)[:120])
         elif isinstance(judged, DraftLine) and judged.rule not in allowed:
             judged = RejectedSentence(part, "unknown key", judged.statement.text[:120])
@@ -200,10 +204,11 @@ def _accepted(
             lines.append(judged)
             continue
         rejected.append(judged)
-        rule = desk.first_known(one.keys)
+        rule = statement_keys.first_known(one.keys)
         if rule in allowed and judged.reason not in ("said twice", "too many sentences"):
-            stand_in = DraftLine(rule, rule)
-            lines += [stand_in] if not any(_repeats(stand_in, line) for line in lines) else []
+            replacement = DraftLine(rule, rule)
+            if not any(_repeats(replacement, line) for line in lines):
+                lines.append(replacement)
     return tuple(lines), rejected
 
 
