@@ -56,7 +56,8 @@ def build_index(folder: BulkFolder, hidden: HiddenTitles, file: Path) -> None:
             index.executemany(PAGE, _pages(folder))
             index.executemany(CLAIMED, _claim_places(folder))
             index.executemany(FAILED, _failed(folder))
-            index.executemany(REDIRECT, _redirects(folder))
+            redirects = _rows(folder, "titles", ("path", "title", "redirect_to"))
+            index.executemany(REDIRECT, (row for row in redirects if row[2]))
             index.execute("COMMIT")
             index.executescript(FINISH)
     except sqlite3.Error as problem:
@@ -78,9 +79,14 @@ def _named(folder: BulkFolder) -> Iterator[Row]:
     named = {"titles": "title", "pages": "title", "errors": "path"}
     named["claims"] = "path" if folder.has_table("pages") else "record"
     for table, name in named.items():
-        for shard in folder.shards(table) if folder.has_table(table) else ():
-            for path, title in from_parquet(table, shard, ("path", name)):
-                yield path, _title_in(str(title)) if name == "record" else title
+        for path, title in _rows(folder, table, ("path", name)):
+            yield path, _title_in(str(title)) if name == "record" else title
+
+
+def _rows(folder: BulkFolder, table: str, columns: Sequence[str]) -> Iterator[Row]:
+    """The rows of a table, if the folder has it."""
+    for shard in folder.shards(table) if folder.has_table(table) else ():
+        yield from from_parquet(table, shard, columns)
 
 
 def _title_in(record: str) -> str:
@@ -94,11 +100,10 @@ def _title_in(record: str) -> str:
 def _pages(folder: BulkFolder) -> Iterator[Row]:
     """Each real page: path, title, digest, and whether its text is distinctive."""
     names = ("path", "title", "kind", "text_sha", "disputed", "citation_needed", "chars")
-    for shard in folder.shards("pages") if folder.has_table("pages") else ():
-        for path, title, kind, sha, disputed, needed, chars in from_parquet("pages", shard, names):
-            if kind != "redirect":
-                known = digest(str(sha), disputed=bool(disputed), citation_needed=int(needed or 0))
-                yield path, title, known, int(chars or 0) >= DISTINCTIVE_CHARS
+    for path, title, kind, sha, disputed, needed, chars in _rows(folder, "pages", names):
+        if kind != "redirect":
+            known = digest(str(sha), disputed=bool(disputed), citation_needed=int(needed or 0))
+            yield path, title, known, int(chars or 0) >= DISTINCTIVE_CHARS
 
 
 def _claim_places(folder: BulkFolder) -> Iterator[Row]:
@@ -112,17 +117,9 @@ def _claim_places(folder: BulkFolder) -> Iterator[Row]:
 
 def _failed(folder: BulkFolder) -> Iterator[Row]:
     """Pages that could not be read when the folder was made."""
-    for shard in folder.shards("errors") if folder.has_table("errors") else ():
-        for path, what, problem in from_parquet("errors", shard, ("path", "what", "problem")):
-            if path and what in ("read", "pages", "claims"):
-                yield path, title_of_path(str(path)), problem
-
-
-def _redirects(folder: BulkFolder) -> Iterator[Row]:
-    for shard in folder.shards("titles") if folder.has_table("titles") else ():
-        for path, title, target in from_parquet("titles", shard, ("path", "title", "redirect_to")):
-            if target:
-                yield path, title, target
+    for path, what, problem in _rows(folder, "errors", ("path", "what", "problem")):
+        if path and what in ("read", "pages", "claims"):
+            yield path, title_of_path(str(path)), problem
 
 
 SHARDS_KEPT = 4

@@ -158,8 +158,8 @@ class PageChange:
         sides = self.sides()
         what = "renamed" if self.is_renamed else self.state
         if frozenset(CHANGE_KINDS) <= frozenset(kinds) and what in ("added", "removed", "renamed", "unreadable"):
-            told = {"leads_to": self.leads_to, "moved": self.moved, "problem": self.problem}
-            yield {"kind": f"page {what}", "page": sides} | told
+            reported = {"leads_to": self.leads_to, "moved": self.moved, "problem": self.problem}
+            yield {"kind": f"page {what}", "page": sides} | reported
         for change in self.changes:
             if change.is_of(kinds):
                 yield change.record() | {"page": sides}
@@ -201,15 +201,15 @@ def contradicted_claims(
         if claim.measures or claim.dates:
             by_subject[without_article(claim.subject)].append(claim)
     found: dict[ClaimId, list[ClaimDoubt]] = defaultdict(list)
-    told: set[frozenset[ClaimId]] = set()
+    reported: set[frozenset[ClaimId]] = set()
     for claim in touched:
         for other in by_subject.get(without_article(claim.subject), ())[:MAX_OF_SUBJECT]:
             pair = frozenset((claim.id, other.id))
-            if len(pair) < 2 or pair in told:
+            if len(pair) < 2 or pair in reported:
                 continue
             how = contradiction(claim, other, language)
             if how and not _was_contradicted(claim, other, before, language):
-                told.add(pair)
+                reported.add(pair)
                 found[claim.id].append(ClaimDoubt("contradicted", how.why, other))
     return found
 

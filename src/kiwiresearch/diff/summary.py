@@ -1,4 +1,4 @@
-"""Counts of the changes between two snapshots, the most telling of them, and all of them as JSON lines."""
+"""Counts of the changes between two snapshots, the most important of them, and all of them as JSON lines."""
 
 from __future__ import annotations
 

@@ -101,8 +101,8 @@ def _places(findings: RunFindings, *, inside: bool) -> Mapping[tuple[TargetKind,
 
 def _lines(note: Note, place: str) -> Iterator[Line]:
     verdict = Span(VERDICTS[note.verdict], strong=True)
-    told = f"{_by(note)}, {TARGETS[note.target.kind]}"
-    yield line_of(verdict, f"{told}: “", Span(note.about, place), "”") if note.about else line_of(verdict, f"{told}.")
+    about = f"{_by(note)}, {TARGETS[note.target.kind]}"
+    yield line_of(verdict, f"{about}: “", Span(note.about, place), "”") if note.about else line_of(verdict, f"{about}.")
     if note.reason:
         yield line_of(Span("Reason:", emphasis=True), " ", *_broken(_ended(note.reason)))
     if note.correction:

@@ -24,15 +24,15 @@ class ExportedFile(NamedTuple):
 def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> bytes:
     """A zip of the files in order; those that are `stored` are not compressed."""
     plain = frozenset(stored)
-    whole = io.BytesIO()
-    with ZipFile(whole, "w") as archive:
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
         for name, content in files:
             entry = ZipInfo(name, FIRST_DAY)
             # Python's defaults depend on the system
             entry.create_system, entry.external_attr = UNIX, PLAIN_FILE
             entry.compress_type = ZIP_STORED if name in plain else ZIP_DEFLATED
             archive.writestr(entry, content)
-    return whole.getvalue()
+    return buffer.getvalue()
 
 
 NOT_IN_NAMES = re.compile(

@@ -27,7 +27,7 @@ TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: one that lost its server still ends its step."""
 
 
-def work_on_case(order: JobOrder, request: FamilyRequest, tell: EventListener) -> RunOutcome:
+def work_on_case(order: JobOrder, request: FamilyRequest, report: EventListener) -> RunOutcome:
     """Do what is requested with the case; events name nobody who may be living."""
     workspace = order.open_workspace()
     with closing(open_registry(workspace)) as cases:
@@ -37,20 +37,20 @@ def work_on_case(order: JobOrder, request: FamilyRequest, tell: EventListener) -
             Case.open(place, plugins=plugins_folder(workspace), alone_s=TIMEOUT_S) as case,
             rewording_errors(lambda text: case.mask("public").text(text)),
         ):
-            return _do_request(case, workspace, order, request, tell)
+            return _do_request(case, workspace, order, request, report)
 
 
 def _do_request(
-    case: Case, workspace: Workspace, order: JobOrder, request: FamilyRequest, tell: EventListener
+    case: Case, workspace: Workspace, order: JobOrder, request: FamilyRequest, report: EventListener
 ) -> RunOutcome:
     if request.upload:
-        return _import_file(case, request.upload, tell)
+        return _import_file(case, request.upload, report)
     with (
         Shelf(case_books(case, order.books), workspace.opener) as shelf,
         Finder(workspace, shelf, all_books=True) as finder,
     ):
         case.finder, case.with_model = finder, request.model
-        return _take_steps(case, request.steps, tell)
+        return _take_steps(case, request.steps, report)
 
 
 def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...]:
@@ -64,28 +64,28 @@ def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...
     return found
 
 
-def _take_steps(case: Case, steps: int, tell: EventListener) -> RunOutcome:
+def _take_steps(case: Case, steps: int, report: EventListener) -> RunOutcome:
     story, count = "", 0
     for took in case.steps():
         story = took.words
         if took.what != "stop":
             count += 1
         waiting = sum(case.store.queues.sizes().values())
-        told: dict[str, Any] = {"what": took.what, "words": took.words, "new": took.new, "reason": took.reason}
-        tell(event="step", order=count, waiting=waiting, **told)
+        fields: dict[str, Any] = {"what": took.what, "words": took.words, "new": took.new, "reason": took.reason}
+        report(event="step", order=count, waiting=waiting, **fields)
         if count == steps:
             break
     return RunOutcome(case.place.folder, "", count, "done", story=story)
 
 
-def _import_file(case: Case, digest: str, tell: EventListener) -> RunOutcome:
+def _import_file(case: Case, digest: str, report: EventListener) -> RunOutcome:
     with case.place.stored_file(digest) as file:
         if file is None:
             raise RunNotFound("The family file is no longer there.", remedy="Send it again.")
-        tell(event="stage", stage="reading")
+        report(event="stage", stage="reading")
         with rewording_errors(partial(_unnamed, file)):
             done = import_gedcom(case.store, file)
-    tell(event="stage", stage="resolving")
+    report(event="stage", stage="resolving")
     merged = len(case.decide().merged)
     case.place.drop_file(digest)
     story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} statements, {done.ties:,} ties; "

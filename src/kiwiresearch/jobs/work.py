@@ -39,11 +39,11 @@ TIMEOUT_S = 20.0
 """How long a job waits for an earlier process, which has lost its worker and is about to exit."""
 
 
-def do_order(order: JobOrder, tell: EventListener, stop: threading.Event) -> dict[str, Any]:
+def do_order(order: JobOrder, report: EventListener, stop: threading.Event) -> dict[str, Any]:
     """Carry out an order and report each step; returns the details for the end of the job."""
 
     def telling(**event: Any) -> None:
-        tell(**event)
+        report(**event)
         if stop.is_set():
             raise WorkStopped
 
@@ -62,33 +62,35 @@ def do_order(order: JobOrder, tell: EventListener, stop: threading.Event) -> dic
                 return write_tables(order, request, telling)
 
 
-def _research(order: JobOrder, request: ResearchRequest, tell: EventListener, stop: threading.Event) -> dict[str, Any]:
-    kept = _stored_work(order, stop, (STEPS, *PARTS))
-    if kept is not None and kept.restore():
+def _research(
+    order: JobOrder, request: ResearchRequest, report: EventListener, stop: threading.Event
+) -> dict[str, Any]:
+    stored_work = _stored_work(order, stop, (STEPS, *PARTS))
+    if stored_work is not None and stored_work.restore():
         return {"how": "was finished"}
 
     def step(progress: RunProgress) -> None:
-        if kept is not None:
-            kept.copy()
-        tell(**step_event(progress))
+        if stored_work is not None:
+            stored_work.copy()
+        report(**step_event(progress))
         if isinstance(progress.step, EndStep):
-            tell(event="stage", stage="writing")
+            report(event="stage", stage="writing")
 
-    with open_finder(order, tell) as finder:
+    with open_finder(order, report) as finder:
         work = Research(finder, replace(research_task(request, order.settings), missing=order.missing))
-        tell(event="stage", stage="gathering")
+        report(event="stage", stage="gathering")
         made = work.run(order.out, step)
     done: dict[str, Any] = {"pages": made.pages, "how": made.how}
     if made.how != "was finished":
         done |= {"kept": made.kept, "story": made.story}
-    if kept is not None:
+    if stored_work is not None:
         store_progress(order, done)
         names = [*read_manifest(order.out).outputs, MANIFEST, TIMINGS]
-        kept.finish([name for name in names if (order.out / name).is_file()])
+        stored_work.finish([name for name in names if (order.out / name).is_file()])
     return done
 
 
-def _family(order: JobOrder, request: FamilyRequest, tell: EventListener) -> dict[str, Any]:
+def _family(order: JobOrder, request: FamilyRequest, report: EventListener) -> dict[str, Any]:
     """Continue a case; steps that an earlier attempt took are not taken again."""
     from kiwiresearch.jobs.family_work import work_on_case
 
@@ -99,17 +101,17 @@ def _family(order: JobOrder, request: FamilyRequest, tell: EventListener) -> dic
         if "order" in event:
             event["order"] += order.done
             store_progress(order, {"pages": event["order"]})
-        tell(**event)
+        report(**event)
 
     made = work_on_case(order, replace(request, steps=request.steps and request.steps - order.done), step)
     return {"pages": order.done + made.pages, "kept": order.done, "how": made.how, "story": made.story}
 
 
 @contextlib.contextmanager
-def open_finder(order: JobOrder, tell: EventListener) -> Iterator[Finder]:
+def open_finder(order: JobOrder, report: EventListener) -> Iterator[Finder]:
     """A finder over the books of an order; messages about them are reported without local paths."""
     workspace = order.open_workspace()
-    workspace.opener.say = lambda text: tell(event="note", text=order.without_paths(text))
+    workspace.opener.say = lambda text: report(event="note", text=order.without_paths(text))
     with Shelf(order.books, workspace.opener) as shelf, Finder(workspace, shelf, all_books=order.all_books) as finder:
         yield finder
 
@@ -119,19 +121,19 @@ def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -
         return None
     from kiwiresearch.workspace.workspace import store_of
 
-    kept = StoredWork(store_of(order.open_workspace()), order.holder, order.job, order.out, names)
-    kept.stop = stop
-    return kept
+    stored_work = StoredWork(store_of(order.open_workspace()), order.holder, order.job, order.out, names)
+    stored_work.stop = stop
+    return stored_work
 
 
-def store_progress(order: JobOrder, told: dict[str, Any]) -> None:
+def store_progress(order: JobOrder, progress: dict[str, Any]) -> None:
     """Store progress that must not be lost if this process is killed in the next moment."""
     from kiwiresearch.workspace.workspace import store_of
 
     if not order.job:
         return
     try:
-        store_of(order.open_workspace()).jobs.report_progress(order.holder, order.job, told)
+        store_of(order.open_workspace()).jobs.report_progress(order.holder, order.job, progress)
     except LeaseLost as problem:
         raise JobLost from problem
     except StoreUnreachable:  # it is stored again with the next step, and at the end
@@ -159,13 +161,13 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
 
 
 def answer_all(
-    order: JobOrder, request: QuestionsRequest, tell: EventListener, kept: StoredWork | None
+    order: JobOrder, request: QuestionsRequest, report: EventListener, stored_work: StoredWork | None
 ) -> dict[str, Any]:
     """Answer the remaining questions into a file with one JSON line each, as `ask --batch` writes them."""
-    is_in_store = kept is not None and kept.restore()
+    is_in_store = stored_work is not None and stored_work.restore()
     if (order.out / ANSWERS).is_file():
-        if kept is not None:
-            _hand_in(order, kept, is_in_store=is_in_store)  # it was killed just before or after that
+        if stored_work is not None:
+            _hand_in(order, stored_work, is_in_store=is_in_store)  # it was killed just before or after that
         return {"pages": sum(1 for row in request.rows if row.strip())}
     hidden = order.out / WORK_FOLDER
     with reporting_write_errors(order.out):
@@ -173,18 +175,18 @@ def answer_all(
     part = GrowingFile(hidden / UNFINISHED_ANSWERS)
     try:
         before = _whole_lines(part)
-        with open_finder(order, tell) as finder:
+        with open_finder(order, report) as finder:
             asker = Asker(finder, order.settings.ask)
             mode = next(mode for mode in MODES if mode == request.mode)
             ask = AskOptions(mode, request.passages, with_model=request.model)
-            tell(event="stage", stage="answering")
+            report(event="stage", stage="answering")
             rows = [(number, row) for number, row in enumerate(request.rows, start=1) if row.strip()]
             for count, (number, row) in enumerate(rows[before:], start=before + 1):
-                told = answer_row(row, number, asker, finder.citation_url, ask).record
-                part.append((canonical_json(told) + "\n").encode("utf-8", "replace"))
-                if kept is not None:
-                    kept.copy()
-                tell(event="answer", order=count, question=told["question"], grounded=told["grounded"])
+                answer = answer_row(row, number, asker, finder.citation_url, ask).record
+                part.append((canonical_json(answer) + "\n").encode("utf-8", "replace"))
+                if stored_work is not None:
+                    stored_work.copy()
+                report(event="answer", order=count, question=answer["question"], grounded=answer["grounded"])
         part.sync()
     finally:
         part.close()
@@ -192,15 +194,15 @@ def answer_all(
         (hidden / UNFINISHED_ANSWERS).replace(order.out / ANSWERS)
         hidden.rmdir()
     story = _story(order.out / ANSWERS, len(rows))
-    if kept is not None:
-        _hand_in(order, kept, is_in_store=False)
+    if stored_work is not None:
+        _hand_in(order, stored_work, is_in_store=False)
     return {"pages": len(rows), "kept": before, "story": story}
 
 
-def _hand_in(order: JobOrder, kept: StoredWork, *, is_in_store: bool) -> None:
+def _hand_in(order: JobOrder, stored_work: StoredWork, *, is_in_store: bool) -> None:
     """Move the answers into the store, where they are read."""
     if not is_in_store:
-        kept.finish([ANSWERS])
+        stored_work.finish([ANSWERS])
     shutil.rmtree(order.out, ignore_errors=True)
 
 
@@ -223,7 +225,7 @@ PROCESSES = 1
 """One job has one process; a worker runs several jobs at once."""
 
 
-def write_tables(order: JobOrder, request: BulkRequest, tell: EventListener) -> dict[str, Any]:
+def write_tables(order: JobOrder, request: BulkRequest, report: EventListener) -> dict[str, Any]:
     """Write the tables of a book, or what is left of them, into the folder of the job."""
     from kiwiresearch.bulk.run import write_book
 
@@ -234,15 +236,15 @@ def write_tables(order: JobOrder, request: BulkRequest, tell: EventListener) -> 
             remedy="Put the ZIM file itself on the shelf of a worker.",
         )
     order.open_workspace().opener.open(book.source).close()
-    kept = 0
+    resumed = 0
 
     def step(progress: BulkProgress) -> None:
-        nonlocal kept
-        kept = progress.resumed
+        nonlocal resumed
+        resumed = progress.resumed
         store_progress(order, {"pages": progress.done})  # a worker that has lost the job writes nothing more
-        tell(event="batch", order=progress.done, of=progress.total, errors=progress.errors)
+        report(event="batch", order=progress.done, of=progress.total, errors=progress.errors)
 
-    tell(event="stage", stage="writing")
+    report(event="stage", stage="writing")
     written = write_book(book.source.path, request.what, order.out, version=__version__, workers=PROCESSES, tell=step)
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in sorted(written.manifest.tables.items()))
-    return {"kept": kept, "story": f"{book.title or book.name}: {rows}."}
+    return {"kept": resumed, "story": f"{book.title or book.name}: {rows}."}

@@ -196,8 +196,8 @@ class Research:
             made = self._illustrated(self._composed(state, gathered))
             made = replace(made, brief=replace(made.brief, context=gathered.contexts(made.brief)))
             counts = {"pages": len(state.visited), "claims": len(gathered.claims)} | made.counts
-            told = self.inputs() | {"understood": _understanding(state)} | counts
-            folder.finish(self._outputs(state, gathered, made), told, {TIMINGS: _timings(seconds, resumed)})
+            record = self.inputs() | {"understood": _understanding(state)} | counts
+            folder.finish(self._outputs(state, gathered, made), record, {TIMINGS: _timings(seconds, resumed)})
         return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
     def _resume_without_title_index(self, out: Path) -> None:
@@ -297,15 +297,15 @@ class Research:
 
 def _understanding(state: CrawlState) -> dict[str, Any]:
     """How the topic was understood, as in the manifest; `read_as` is the topic with its typos corrected."""
-    begun = state.started
-    if begun is None:
+    started = state.started
+    if started is None:
         return {}
     return {
-        "head": begun.head or begun.topic,
-        "aspect": begun.aspect,
-        "senses": list(begun.senses),
-        "head_pages": [str(ref) for ref in state.visited if ref in begun.heads],
-        "read_as": next((one.corrected for one in begun.searched if one.corrected), ""),
+        "head": started.head or started.topic,
+        "aspect": started.aspect,
+        "senses": list(started.senses),
+        "head_pages": [str(ref) for ref in state.visited if ref in started.heads],
+        "read_as": next((one.corrected for one in started.searched if one.corrected), ""),
     }
 
 
@@ -342,8 +342,8 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
 
 def _timings(seconds: Sequence[float], resumed: int) -> str:
     """How long it took: in a file of its own, since it never is the same twice."""
-    told = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": resumed}
-    return canonical_json(sealed(told), indent=2) + "\n"
+    record = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": resumed}
+    return canonical_json(sealed(record), indent=2) + "\n"
 
 
 def _one_line(text: str) -> str:

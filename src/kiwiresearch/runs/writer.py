@@ -111,10 +111,9 @@ class RunWriter:
                     for name, part in work.parts.items()
                 }
                 outputs |= {name: _written(staging / name, [_bytes(text)]) for name, text in files.items()}
-                told = sealed(dict(manifest) | dict(self._header) | {"outputs": outputs})
-                whole = canonical_json(told, indent=2) + "\n"
+                record = sealed(dict(manifest) | dict(self._header) | {"outputs": outputs})
                 others = {name: _written(staging / name, [_bytes(text)]) for name, text in beside.items()}
-                last = {MANIFEST: _written(staging / MANIFEST, [_bytes(whole)])}
+                last = {MANIFEST: _written(staging / MANIFEST, [_bytes(canonical_json(record, indent=2) + "\n")])}
                 _refuse_to_overwrite(self.path, outputs | last)
                 work.journal.sync()
                 for part in work.parts.values():

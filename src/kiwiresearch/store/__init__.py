@@ -1,1 +1,1 @@
-"""Where jobs, runs, notes, hosts and people are kept: one database, a file or a PostgreSQL server."""
+"""The store of jobs, runs, notes, hosts and users: one database, a file or a PostgreSQL server."""

@@ -249,12 +249,9 @@ class Audit:
         wanted = wanted.order_by(AUDIT.c.seq.desc() if newest_first else AUDIT.c.seq)
         if before is not None:
             wanted = wanted.where(AUDIT.c.seq < before)
-        if user is not None:
-            wanted = wanted.where(AUDIT.c.user == user)
-        if action is not None:
-            wanted = wanted.where(AUDIT.c.action == action)
-        if outcome is not None:
-            wanted = wanted.where(AUDIT.c.outcome == outcome)
+        for column, value in ((AUDIT.c.user, user), (AUDIT.c.action, action), (AUDIT.c.outcome, outcome)):
+            if value is not None:
+                wanted = wanted.where(column == value)
         if since:
             wanted = wanted.where(AUDIT.c.at >= since)
         with self._db.reading() as connection:

@@ -1,4 +1,4 @@
-"""The tables of a database in their versions: made, told apart, brought up to date, and compared by a digest."""
+"""The tables of a database: created, migrated to the current version, and compared by a digest."""
 
 from __future__ import annotations
 

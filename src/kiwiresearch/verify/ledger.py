@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json
 from kiwiresearch.runs.manifest import (
@@ -33,6 +34,7 @@ from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.library import Shelf
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,13 @@ class Verification:
     @property
     def summary(self) -> str:
         """What was verified, in a line."""
-        counts = [(getattr(self, kind), kind) for kind in ("quotes", "claims", "statements", "pages", "files")]
-        return ", ".join(count_of(count, kind[:-1]) for count, kind in counts)
+        kinds = ("quotes", "claims", "statements", "pages", "files")
+        return ", ".join(count_of(getattr(self, kind), kind.removesuffix("s")) for kind in kinds)
 
     def record(self) -> dict[str, Any]:
         """The verification as JSON."""
-        proved = {kind: getattr(self, kind) for kind in ("files", "pages", "claims", "quotes", "statements")}
-        failures = [asdict(failure) for failure in self.failures]
-        return {"run": str(self.folder), "holds": self.holds, "proved": proved, "failures": failures}
+        proved = {kind: getattr(self, kind) for kind in KINDS}
+        return {"run": str(self.folder), "holds": self.holds, "proved": proved, "failures": plain(self.failures)}
 
 
 class Ledger:
@@ -107,9 +108,8 @@ class Ledger:
 
     def result(self, folder: Path) -> Verification:
         """The result, without duplicate failures."""
-        failures = tuple(dict.fromkeys(self._failures))
-        counts = {kind: self._counts[kind] for kind in ("files", "pages", "claims", "quotes", "statements")}
-        return Verification(folder, failures, **counts)
+        counts = {kind: self._counts[kind] for kind in KINDS}
+        return Verification(folder, tuple(dict.fromkeys(self._failures)), **counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ class Location:
         try:
             yield
         except MALFORMED as problem:
-            told = (
+            reason = (
                 problem.message if isinstance(problem, KiwiError) else f"{type(problem).__name__} {str(problem)[:80]}"
             )
-            self.fail(f"{what} ({' '.join(told.split())})")
+            self.fail(f"{what} ({' '.join(reason.split())})")
 
 
 MAX_SHOWN = 60
@@ -162,8 +162,7 @@ def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
     with ledger.counting("files"):
         _verify_document(MANIFEST, manifest.record, raw, ledger)
         made_from = {name: value for name, value in manifest.record.items() if name not in NOT_MADE_FROM}
-        told = canonical_json(made_from).encode("utf-8", "replace")
-        if manifest.fingerprint != "sha256:" + sha256(told).hexdigest()[:32]:
+        if manifest.fingerprint != "sha256:" + sha256(canonical_bytes(made_from)).hexdigest()[:32]:
             ledger.fail(MANIFEST, "its fingerprint is not that of the topic, settings and books it names")
     return manifest
 
@@ -257,10 +256,10 @@ def _content(file: Path, ledger: Ledger) -> bytes | None:
         return None
 
 
-def _verify_output(name: str, raw: bytes, told: Mapping[str, Any], ledger: Ledger) -> None:
-    if len(raw) != told.get("bytes"):
-        ledger.fail(name, f"it has {len(raw):,} bytes, and the manifest says {told.get('bytes')!r}")
-    if sha256(raw).hexdigest() != told["sha256"]:
+def _verify_output(name: str, raw: bytes, recorded: Mapping[str, Any], ledger: Ledger) -> None:
+    if len(raw) != recorded.get("bytes"):
+        ledger.fail(name, f"it has {len(raw):,} bytes, and the manifest says {recorded.get('bytes')!r}")
+    if sha256(raw).hexdigest() != recorded["sha256"]:
         ledger.fail(name, "it was changed: its SHA-256 is not the manifest's")
 
 

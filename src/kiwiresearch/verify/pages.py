@@ -189,8 +189,8 @@ def verify_graph(raw: bytes, pages: Sequence[VerifiedPage], ledger: Ledger) -> N
 
 
 def _other_values(node: Mapping[str, Any], page: VerifiedPage) -> Iterator[str]:
-    context = dict(page.metadata) | {"title": page.title, "book": page.ref.book, "path": page.ref.path}
-    yield from (name for name in sorted(context) if canonical_bytes(node.get(name)) != canonical_bytes(context[name]))
+    values = dict(page.metadata) | {"title": page.title, "book": page.ref.book, "path": page.ref.path}
+    yield from (name for name in sorted(values) if canonical_bytes(node.get(name)) != canonical_bytes(values[name]))
 
 
 def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger, *, same_version: bool) -> None:

@@ -69,13 +69,13 @@ def verify_understanding(
     if not isinstance(understood, dict):
         ledger.fail(MANIFEST, "it does not say how the topic was understood")
         return
-    told = {
+    values = {
         "head": brief.head,
         "aspect": brief.aspect,
         "senses": list(brief.senses),
         "head_pages": [str(source.ref) for source in brief.sources.pages if source.is_head],
     }
-    for name, value in told.items():
+    for name, value in values.items():
         if understood.get(name) != value:
             ledger.fail(BRIEF, f"its {name!r} is {value!r:.80}, the manifest's is {understood.get(name)!r:.80}")
     with ledger.at(MANIFEST).catching_malformed("how the topic was understood cannot be proved"):
@@ -170,8 +170,8 @@ def _verify_pages(
         location.fail("its pages are not those of corpus.jsonl")
         return
     for source, page in zip(listed, pages, strict=True):
-        told = page.metadata
-        right = (page.title, told["depth"], told["priority_score"], told["reason"], told.get("reason_message"))
+        values = page.metadata
+        right = (page.title, values["depth"], values["priority_score"], values["reason"], values.get("reason_message"))
         if (source.title, source.depth, source.points, source.why, message_record(source.why)) != right:
             location.fail(f"what it says of the page {source.title!r} is not what corpus.jsonl says")
         if page.opening is not None and source.opening != page.opening:
