@@ -11,7 +11,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.runs.notes import (
     MAX_REASON,
@@ -39,7 +38,6 @@ from kiwiresearch.zim.archive import EntryRef
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
 MAX_VERSION = 100
-PAGE_SCHEME = "zim://"
 Text = Annotated[str, Field(max_length=MAX_REASON), BeforeValidator(encodable)]
 
 
@@ -217,11 +215,10 @@ def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
 
 
 def _ref(run: RunView, name: str) -> EntryRef:
-    book, _, path = name.removeprefix(PAGE_SCHEME).partition("/")
-    known = next((one.id for one in run.books if one.id == book), "")
-    if not known or not path or not name.startswith(PAGE_SCHEME):
+    ref = EntryRef.parse(name)
+    if ref is None or all(book.id != ref.book for book in run.books):
         raise BadUsage("That page is of no book of this run.", remedy="Write the note on a page of the run.")
-    return EntryRef(BookId(known), path)
+    return ref
 
 
 def _title(run: RunView, ref: EntryRef) -> str:
