@@ -169,19 +169,14 @@ def _written_name(head: str, title: str) -> str:
     parsed = parse_name(written)
     known = _tokens(title)
     own = [fold(token) for token in (*parsed.given, *parsed.surname.split())]
-    return (
-        written
-        if own
+    particles = name_words().particles
+    is_name = (
+        own
         and all(token[:1].isalpha() for token in own)
         and (known & set(own) or (len(own) > 1 and _is_known_as(head, title)))
-        and _capital(written)
-        else title
+        and all(word.lstrip('"“')[:1].isupper() or word in particles for word in written.split())
     )
-
-
-def _capital(written: str) -> bool:
-    particles = name_words().particles
-    return all(word.lstrip('"“')[:1].isupper() or word in particles for word in written.split())
+    return written if is_name else title
 
 
 def _tokens(name: str) -> set[str]:
