@@ -198,6 +198,10 @@ def _compiled(called: str) -> Pattern:
 
 
 def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
+    """A pattern for the person's name in the text, not as part of a longer name of somebody else.
+
+    Another number ('Henry IV'), 'the Elder', 'Jr.' or a further name after it means another person.
+    """
     roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
     words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
     words += sorted({token.title() for token in tokens} - set(words))
@@ -224,6 +228,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
     he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
     sex: Sex = ""
+    # A page about a man may say 'she' of his wife, so a clear majority decides, and else the first lines.
     if he > DOMINANT * she:
         sex = "male"
     elif she > DOMINANT * he:

@@ -57,6 +57,7 @@ def is_novel(query: QueryKey, known: Iterable[QueryKey], *, fuzzy: bool = True) 
     )
 
 
+# Closeness to the seed counts most; sources outside the books (tier 1 and 2) come after them.
 WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
 
 

@@ -86,6 +86,7 @@ KINDS: dict[str, Qualifier] = {
 }
 """The kind of a tie, by a word in its English label."""
 SOURCED, UNSOURCED, PREFERRED = 0.60, 0.45, 0.05
+"""The confidence of a statement with and without a reference, and what a preferred rank adds."""
 MAX_LABEL = 300
 ABOUT_PERSON = "an item of Wikidata about a person"
 NOT_A_PERSON = "the item is no person, or has no name in this language"
