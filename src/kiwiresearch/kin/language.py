@@ -230,10 +230,10 @@ def cue_table(language: str = "eng") -> CueTable:
 def _phrases(table: Mapping[str, Iterable[str]]) -> Phrases:
     kinds = _by_word(table)
     longest_first = sorted(kinds, key=lambda phrase: (-len(phrase), phrase))
-    return Phrases(re.compile("|".join(map(_whole_phrase, longest_first)), re.IGNORECASE), kinds)
+    return Phrases(re.compile("|".join(map(_phrase_pattern, longest_first)), re.IGNORECASE), kinds)
 
 
-def _whole_phrase(phrase: str) -> str:
+def _phrase_pattern(phrase: str) -> str:
     before = r"(?<![\w-])" if phrase[0].isalnum() else ""
     behind = r"(?![\w-])" if phrase[-1].isalnum() else ""
     return before + re.escape(phrase) + behind

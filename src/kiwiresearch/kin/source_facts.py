@@ -1,4 +1,4 @@
-"""What a source says about a person, before anybody has decided whether to believe it."""
+"""What a source says about a person, before it is checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiwiresearch.zim.archive import EntryRef
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Words of a source, as they stand there: `text[start:end] == words`."""
+    """A quote from a source: `text[start:end] == words`."""
 
     start: int
     end: int
@@ -20,10 +20,10 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """One value of one field, with the words of the source that say it.
+    """A value of a field, with the quote that says it.
 
-    `value` stands in the snippet letter for letter, but for dates, whose value is
-    EDTF, re-derivable from the snippet, and for 'sex'.
+    The snippet contains `value` verbatim, except for dates, whose EDTF can be derived
+    from the snippet, and for 'sex'.
     """
 
     field: FieldName
@@ -32,23 +32,23 @@ class ExtractedFact:
     method: Method
     confidence: float
     when: DateRange | None = None
-    """The date of a date; of a spouse, when they married."""
+    """The date; for a spouse, when they married."""
     until: DateRange | None = None
-    """Of a spouse, when the marriage ended."""
+    """For a spouse, when the marriage ended."""
     qualifier: Qualifier = ""
     target: str = ""
-    """The path of the page about that relative, where the source links to one."""
+    """The path of the relative's own page, if the source links to one."""
     locator: str = ""
-    """Where in the source: a section, or the label of a row."""
+    """A section of the source, or the label of a row."""
     rationale: str = ""
-    """Which rule read it, for the proof."""
+    """The rule that read it, shown with the fact."""
     relative_facts: tuple[ExtractedFact, ...] = ()
-    """Of a relative, what the same place says about them: when they lived, and who their parents were."""
+    """What the same passage says about a relative: when they lived, and who their parents were."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """Something worth looking for; never a fact."""
+    """A guess worth a search; never a fact."""
 
     type: str
     text: str
@@ -59,13 +59,13 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class PersonReading:
-    """A page as family research reads it; `is_person` is false for lists, namesakes, fiction, families, animals."""
+    """What was read on a page; `is_person` is false for lists, namesakes, fiction, families and animals."""
 
     ref: EntryRef
     title: str
     is_person: bool
     why: str
-    """What told."""
+    """The reason for `is_person`."""
     name: str = ""
     sex: Sex = ""
     facts: tuple[ExtractedFact, ...] = ()

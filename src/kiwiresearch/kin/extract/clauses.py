@@ -53,7 +53,11 @@ class Clause:
 
 
 def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
-    """The sentences of the article in order, with the meaning of their pronouns."""
+    """The sentences of the article in order, with the meaning of their pronouns.
+
+    `state` says whom a pronoun at the start of the next sentence means. Each paragraph begins with the
+    subject; a sentence about somebody else hands the pronoun over, unless only the other sex is named in it.
+    """
     capitals = capitalised_words(page, subject)
     state: Referent = "subject"
     couple = False
@@ -67,12 +71,13 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         if ENGLISH.skipped_headings.search(heading) and not ENGLISH.life_headings.search(heading):
             continue
         if sentence.start < subject.opening.start or page.text[sentence.start] in '"“':
-            continue
+            continue  # in a quotation 'he' may be anybody
         if sentence.end - sentence.start > MAX_SENTENCE:
             continue
         if sentence.block != block:
             couple = couple and bool(ENGLISH.couple.match(page.text, sentence.start, sentence.end))
             state, block, met, relative_text = "subject", sentence.block, None, ""
+            # Sections on works and influence, and items of lists, often are about others.
             if ENGLISH.legacy_headings.search(heading) and not ENGLISH.life_headings.search(heading):
                 state = "other"
             if sentence.kind == "item" and not ENGLISH.with_kin.match(page.text, sentence.start, sentence.end):

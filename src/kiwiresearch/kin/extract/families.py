@@ -71,6 +71,7 @@ def _named(page: PageDoc, table: Table) -> Iterator[_Ancestor]:
 
 LIST_CONFIDENCE = 0.75
 SHORT = 70
+"""The length of a short sentence; only one of about that length introduces a list."""
 
 
 def family_facts(page: PageDoc, subject: PageSubject) -> Iterator[ExtractedFact]:

@@ -32,6 +32,7 @@ class Lifespan:
         if not self.birth or not self.death:
             return True
         years = (self.death.latest - self.birth.earliest) / 365.25
+        # An uncertain birth may be off by a decade or two.
         is_vague = self.birth.qualifier != "" or self.birth.precision not in ("day", "year")
         return 0 <= years <= MAX_AGE + 20 * is_vague
 

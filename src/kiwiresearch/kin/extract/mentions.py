@@ -75,8 +75,8 @@ def sentence_referent(text: str, state: Referent, subject: PageSubject, capitals
     if reported and subject.mention.match(text, reported.end()):
         return sentence_referent(text[reported.end() :], state, subject, capitals)
     joint = ENGLISH.joint.match(text)
-    beside = subject.mention.match(text, joint.end()) if joint else None
-    if beside and ENGLISH.couple_verb.match(text[beside.end() :]):
+    partner = subject.mention.match(text, joint.end()) if joint else None
+    if partner and ENGLISH.couple_verb.match(text[partner.end() :]):
         return "subject"
     ruler = ENGLISH.somebody.match(text)
     if ruler and state == "subject" and not subject.role.match(f"the {ruler[1]}'s") and not mention:

@@ -26,6 +26,7 @@ def name_at(text: str, start: int, end: int) -> Span | None:
     stop = found.end()
     while stop > start and text[stop - 1] in " ,\n":
         stop -= 1
+    # 'Henry IV. Mary' ends with the number.
     numbered = regex.search(r"\s[IVX]+(?=\.(?:$|\s+\p{Lu}\p{Ll}))", text[start:stop])
     stop = start + numbered.end() if numbered else stop
     bare = ENGLISH.bare_title.search(text[start:stop])
@@ -44,7 +45,7 @@ def is_name(written: str) -> bool:
     known = name_words()
     honorifics = known.honorifics
     if len(tokens) > 1 and tokens[0] == "the" and tokens[1] in honorifics:
-        tokens = tokens[1:]
+        tokens = tokens[1:]  # 'the Duke of Aue'
     if not tokens or tokens[0] in ENGLISH.nobody:
         return False
     if ENGLISH.words["not_persons"] & set(tokens):

@@ -85,13 +85,14 @@ def refers_to_subject(
 ) -> bool:
     """Whether a pronoun means the subject: no other person is named between the two."""
     if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
-        return False
+        return False  # in brackets it may mean whoever they are about
     if start == "other" and not _is_only_opposite(text, sentence, at, subject):
         return False
     if at == sentence.start or (start == "subject" and ENGLISH.born_there.fullmatch(text, sentence.start, at)):
         return True
     own = [span.end for span in named if span.end <= at and not governing_word(text, sentence.start, span.start)]
     begin = max(own, default=sentence.start)
+    # From the last mention of the subject on, without brackets and quotes.
     between = ASIDES.sub(lambda inside: " " * len(inside[0]), text[begin:at])
     if not own and start == "subject" and ENGLISH.with_partner.fullmatch(between):
         return True
@@ -99,20 +100,21 @@ def refers_to_subject(
         return False
     if start == "relative" and ENGLISH.parallel.search(text, begin, at):
         return True
+    # Each capitalised run in between is passed over if it cannot be the antecedent; the first that can ends the search.
     placed = -1
     for found in ENGLISH.capital_run.finditer(between):
         tokens = [fold(token) for token in ENGLISH.cap.findall(found[0]) if len(token) > 1]
         if found.start() == 0 and begin == sentence.start:
-            tokens = tokens[1:]
+            tokens = tokens[1:]  # every sentence begins with a capital
         tokens = [
             token for token in tokens if token not in subject.name_tokens and token not in ENGLISH.words["sure_months"]
         ]
         if len(tokens) == 1 and (tokens[0] in name_words().ranks or _is_month(between, found.start(), found.end())):
             continue
         if ENGLISH.regnal.search(found[0]) and not subject.mention.match(found[0]):
-            return False
+            return False  # 'George III', on the page of George IV
         if subject.sex and sex_of_name(found[0]) not in ("", subject.sex):
-            continue
+            continue  # the pronoun cannot mean somebody of the other sex
         if (
             not tokens
             or tokens[0] in capitals.placed
@@ -121,13 +123,13 @@ def refers_to_subject(
             continue
         before = between[: found.start()]
         if before.endswith((" name ", " title ")):
-            continue
+            continue  # 'took the name Paul'
         if before.endswith(" as ") and ENGLISH.as_what.match(between, found.end()):
             continue
         if ENGLISH.conceded.fullmatch(before) and ENGLISH.verb_after.match(between, found.end()):
             return False
         if ENGLISH.relative_named.search(before):
-            return False
+            return False  # 'his brother Ned'
         if ENGLISH.placed.search(before) and (len(tokens) == 1 or ENGLISH.in_place.search(before)):
             placed = found.end()
             continue
@@ -136,14 +138,14 @@ def refers_to_subject(
         if subject.sex and (ENGLISH.before_woman if subject.sex == "male" else ENGLISH.before_man).search(before):
             continue
         if subject.sex == "male" and ENGLISH.gave_birth_to.match(between, found.end()):
-            continue
+            continue  # a woman, whatever her name
         if (
             own
             and not ENGLISH.and_his.search(between)
             and ENGLISH.touched.search(before)
             and not ENGLISH.goes_on_with.match(between, found.end())
         ):
-            continue
+            continue  # an object of what the subject does: 'Carter met Ned, and he'
         return False
     return True
 

@@ -164,6 +164,7 @@ def _fact(page: PageDoc, clause: Clause, relation: Relation) -> ExtractedFact:
     name = page.text[relation.name.start : relation.name.end]
     said = relation.quote
     when, said = _wedding(page, clause, relation) if relation.field == "spouse" else (None, said)
+    # A quote that begins with its sentence reads better, if that is near.
     if 0 <= said.start - clause.start < 80 and regex.fullmatch(r"[^;]*", page.text[clause.start : said.start]):
         said = Span(clause.start, said.end)
     before = page.text[max(clause.start, said.start) : relation.name.start][-90:]

@@ -245,7 +245,7 @@ def _of_spouse_alone(before: str, gap: str, subject: PageSubject | None) -> bool
 def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     """Where the sentence names the subject or the couple as the parents; -1 if they are not."""
     if together >= 0 and (
-        (at - together < 60 and not _names_somebody(text[together:at])) or ENGLISH.and_then.search(text, together, at)
+        (at - together < 60 and not _names_anybody(text[together:at])) or ENGLISH.and_then.search(text, together, at)
     ):
         return clause.start
     near = ENGLISH.they_before.search(text[clause.start : at])
@@ -264,7 +264,7 @@ def _parent_before(text: str, clause: Clause, at: int, together: int) -> int:
     return between[0].start if not ENGLISH.cap.search(plain) and len(plain) < 60 else -1
 
 
-def _names_somebody(between: str) -> bool:
+def _names_anybody(between: str) -> bool:
     return any(fold(word) not in ENGLISH.words["months"] for word in ENGLISH.cap.findall(between))
 
 

@@ -169,19 +169,14 @@ def _written_name(head: str, title: str) -> str:
     parsed = parse_name(written)
     known = _tokens(title)
     own = [fold(token) for token in (*parsed.given, *parsed.surname.split())]
-    return (
-        written
-        if own
+    particles = name_words().particles
+    is_name = (
+        own
         and all(token[:1].isalpha() for token in own)
         and (known & set(own) or (len(own) > 1 and _is_known_as(head, title)))
-        and _capital(written)
-        else title
+        and all(word.lstrip('"“')[:1].isupper() or word in particles for word in written.split())
     )
-
-
-def _capital(written: str) -> bool:
-    particles = name_words().particles
-    return all(word.lstrip('"“')[:1].isupper() or word in particles for word in written.split())
+    return written if is_name else title
 
 
 def _tokens(name: str) -> set[str]:
@@ -203,6 +198,10 @@ def _compiled(called: str) -> Pattern:
 
 
 def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
+    """A pattern for the person's name in the text, not as part of a longer name of somebody else.
+
+    Another number ('Henry IV'), 'the Elder', 'Jr.' or a further name after it means another person.
+    """
     roman = next((word for word in f"{title} {name}".split() if regex.fullmatch(r"[IVXL]+", word)), "")
     words = sorted({word for word in regex.findall(r"[\p{L}\p{M}'’\-]+", title) if fold(word) in tokens})
     words += sorted({token.title() for token in tokens} - set(words))
@@ -229,6 +228,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
     he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
     sex: Sex = ""
+    # A page about a man may say 'she' of his wife, so a clear majority decides, and else the first lines.
     if he > DOMINANT * she:
         sex = "male"
     elif she > DOMINANT * he:

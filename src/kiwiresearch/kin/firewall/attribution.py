@@ -34,9 +34,11 @@ def sentence_around(text: str, start: int, end: int) -> str:
 
 
 SENTENCE_END = re.compile(r"(?:(?<![^\W_])[a-z]{3,}|[\d)\"'”]|\w{5,})[.!?]\s|\n")
+# A word with inner hyphens, apostrophes and full stops, or a single sign.
 TOKEN = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*['’]?|[^\w\s]|_")
 POSSESSIVE = re.compile(r"['’]s?$")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+# 'KG', 'FRS', 'PhD', but no regnal number.
 HONOUR = re.compile(r"(?![IVX]+$)[A-Z][A-Za-z]?[A-Z]{1,4}|Ph\.?D")
 
 

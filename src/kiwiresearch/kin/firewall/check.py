@@ -45,7 +45,7 @@ def check(
     if not any(one.check in (1, 2) for one in found):
         snippet = extracted.snippet
         quote = SourceQuote(text, snippet.start, snippet.end, subject, sex, other_names)
-        # What a source only supposes may be kept as a guess, so a hedge is wrong only for a sure value.
+        # What a source only supposes is fine as a guess, so a hedge counts only against a sure value.
         codes = [code for code in _content_violations(extracted, quote) if code != "HF_027" or _is_sure(extracted)]
         found += [Violation(code, f"{extracted.field} {extracted.value}") for code in codes]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: one.code))

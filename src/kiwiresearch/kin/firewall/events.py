@@ -114,22 +114,22 @@ def _readings(text: str, dated: DateMention) -> Iterator[QuotedDate]:
             yield from (QuotedDate(middle[1], dated.end, when, "last") for when in _last(halves, dated.when))
 
 
-def _first(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
+def _first(halves: tuple[str, str], full: DateRange) -> Iterator[DateRange]:
     alone = _with_era(*halves)
     yield from (dated.when for dated in dates_in(alone))
     if alone != halves[0] and alone.removeprefix(f"{halves[0]} ").upper().startswith(("AD", "CE")):
         yield from (dated.when for dated in dates_in(halves[0]))
-    if whole.precision == "day" and not whole.qualifier:
-        yield replace(whole, latest=whole.earliest, lasts=False)
+    if full.precision == "day" and not full.qualifier:
+        yield replace(full, latest=full.earliest, lasts=False)
 
 
-def _last(halves: tuple[str, str], whole: DateRange) -> Iterator[DateRange]:
+def _last(halves: tuple[str, str], full: DateRange) -> Iterator[DateRange]:
     yield from (dated.when for dated in dates_in(halves[1]))
-    if whole.precision == "day" and not whole.qualifier:
-        yield replace(whole, earliest=whole.latest, lasts=False)
-    if whole.precision == "year" and halves[1].isdigit():
+    if full.precision == "day" and not full.qualifier:
+        yield replace(full, earliest=full.latest, lasts=False)
+    if full.precision == "year" and halves[1].isdigit():
         # '1756-91': only the first year has its century.
-        yield from (dated.when for dated in dates_in(str(whole.last_year)))
+        yield from (dated.when for dated in dates_in(str(full.last_year)))
 
 
 def date_fit(quoted: DateRange, claimed: DateRange) -> DateFit:

@@ -98,7 +98,11 @@ class Crawler:
     def fetch(self, item: FrontierItem | RevisitItem) -> StepResult:
         """Search for the person of an item, and store everything found in one transaction."""
         what = "fetch" if isinstance(item, FrontierItem) else "revisit"
-        original = item if isinstance(item, FrontierItem) else self._original_item(item)
+        if isinstance(item, FrontierItem):
+            original: FrontierItem | None = item
+        else:
+            found = (one for one in frontier_items(self._store) if one.id == original_item_id(item))
+            original = next(found, None)
         if original is None:
             self._store.queues.finish(item, "dropped")
             return StepResult(what, "What it looks for is no longer there.")
@@ -141,10 +145,6 @@ class Crawler:
             place = origin.position.of_relative(one.field)
             if one.relatives and place.is_within(self._settings):
                 self._follow(one.relatives, replace(origin, person=one.person, name=one.name, position=place))
-
-    def _original_item(self, item: RevisitItem) -> FrontierItem | None:
-        """The item whose search is repeated."""
-        return next((one for one in frontier_items(self._store) if one.id == original_item_id(item)), None)
 
     def _target(
         self, item: FrontierItem | RevisitItem, original: FrontierItem

@@ -1,4 +1,4 @@
-"""Decisions about the whole case: merges, implausible facts, conflicts, and who may be living."""
+"""Decisions about a case: merges, implausible facts, conflicts, and who may be living."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
         if not is_sure or ordered_pair(one, other) in forbidden_pairs(store):
             left.append(proposal)
             continue
-        # A person with a record of their own stands for both; else the lower id does.
+        # The person with a record of their own is kept, else the lower id.
         first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
         merged.append(
             store.merges.merge(

@@ -137,13 +137,15 @@ class MentionedPeople:
 def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[CheckedFact], str]) -> MentionedPeople:
     """Group mentions by person; a short name that fits several people is unclear."""
     mentions = [Mention(one, address_of(one), parse_name(one.fact.value)) for one in relations]
+
     # The fullest names first, so that shorter ones find the person they belong to.
-    fullest = sorted(
-        mentions, key=lambda one: (not one.address, -_name_length(one.name), one.checked.fact.snippet.start)
-    )
+    def fullness(one: Mention) -> tuple[bool, int, int]:
+        length = len(core_words(one.name)) + bool(one.name.byname) + bool(one.name.regnal)
+        return not one.address, -length, one.checked.fact.snippet.start
+
     people: list[MentionedPerson] = []
     unclear: list[CheckedFact] = []
-    for mention in fullest:
+    for mention in sorted(mentions, key=fullness):
         fitting = [number for number, person in enumerate(people) if _is_mention_of(mention, person)]
         if len(fitting) > 1:
             unclear.append(mention.checked)
@@ -154,13 +156,11 @@ def group_mentions(relations: Sequence[CheckedFact], address_of: Callable[[Check
     return MentionedPeople(tuple(people), tuple(unclear))
 
 
-def _name_length(name: PersonName) -> int:
-    return len(core_words(name)) + bool(name.byname) + bool(name.regnal)
-
-
 def _is_mention_of(mention: Mention, person: MentionedPerson) -> bool:
     """Whether a mention is of a person mentioned before."""
-    if not _is_same_role(mention.kind, person.mentions[0].kind):
+    kinds = {mention.kind, person.mentions[0].kind}
+    # A box says 'Parents' where the text says 'son of A and B'.
+    if len(kinds) > 1 and not ("parent" in kinds and kinds <= set(PARENT_FIELDS)):
         return False
     if mention.address and person.address:
         return mention.address == person.address
@@ -177,11 +177,6 @@ def _dates_exclude(one: Mention, other: Mention) -> bool:
         for fact in one.checked.details
         if fact.status != "rejected" and fact.fact.when and (when := dates.get(fact.fact.field))
     )
-
-
-def _is_same_role(one: str, other: str) -> bool:
-    """A box says 'Parents' where the text says 'son of A and B'."""
-    return one == other or (one in PARENT_FIELDS and other in PARENT_FIELDS and "parent" in (one, other))
 
 
 def _is_byname_against_surname(one: PersonName, other: PersonName) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,9 @@ from kiwiresearch.kin.loop.planner import (
     Action,
     ActionKind,
     Expansion,
+    PastSearch,
+    PendingClue,
+    PendingQuery,
     Plan,
     PlannerInput,
     Revisit,
@@ -33,6 +36,7 @@ NOT_A_QUERY = re.compile(r"://|www\.|[<>{}\[\]\\]|\bQ\d+\b|\d{5}")
 """Addresses, ids and markup are not searched for."""
 MAX_QUERY_LENGTH = 80
 
+T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Words = Annotated[str, Field(max_length=600)]
 
@@ -88,15 +92,39 @@ def plan_by_model(given: PlannerInput, model: Model) -> Plan:
     rules = plan_by_rules(given)
     if rules.should_stop or not (given.pending_queries or given.pending_clues or given.past_searches):
         return rules
-    keys = _keys(given)
+    # A model sees these keys and never an id.
+    queries = _keyed("F", given.pending_queries)
+    clues = _keyed("C", given.pending_clues)
+    searches = _keyed("S", given.past_searches)
+    messages = _messages(given, queries, clues, searches)
     try:
-        found = ask(model, _messages(given), PlannerOut, extraction(max_tokens=REPLY_TOKENS))
+        found = ask(model, messages, PlannerOut, extraction(max_tokens=REPLY_TOKENS))
     except ModelError as problem:
         why = printable(problem.message).rstrip(".")
         return replace(rules, reasoning=f"{rules.reasoning} {model_label(model)} did not help to plan: {why}.")
-    picked = tuple(dict.fromkeys(_actions(found.next_actions, keys)))
-    expansions = tuple(dict.fromkeys(_expansions(found, given)))
-    revisits = tuple(dict.fromkeys(_revisits(found, given)))
+    picked = tuple(
+        dict.fromkeys(
+            Action("fetch", query.id, row.priority)
+            for row in found.next_actions
+            if row.action == "fetch" and (query := queries.get(row.target.strip("[] ")))
+        )
+    )
+    expansions = tuple(
+        dict.fromkeys(
+            Expansion(clue.person, row.query.strip())
+            for row in found.query_expansions
+            if (clue := clues.get(row.target.strip("[] "))) and is_query(row.query)
+        )
+    )
+    revisits = tuple(
+        dict.fromkeys(
+            Revisit(search.source_id, row.improved_query.strip(), printable(row.reason)[:200], search.id)
+            for row in (*found.revisit_schedule, *found.revisit_recommendations)
+            if (search := searches.get(row.target.strip("[] ")))
+            and is_query(row.improved_query)
+            and _shares_a_name(row.improved_query, search.query)
+        )
+    )
     rest = tuple(one for one in rules.next_actions if one.target not in {two.target for two in picked})
     stop = f" It would stop: {printable(found.stop_reason or '')!r}." if found.should_stop else ""
     return replace(
@@ -121,33 +149,27 @@ def _shares_a_name(query: str, before: str) -> bool:
     return bool({word for word in fold(query).split() if len(word) > 1} & set(fold(before).split()))
 
 
-def _keys(given: PlannerInput) -> Mapping[str, tuple[ActionKind, str]]:
-    """What the keys in the prompt mean; a model never sees an id."""
-    found: dict[str, tuple[ActionKind, str]] = {}
-    for number, one in enumerate(given.pending_queries[:MAX_LISTED], 1):
-        found[f"F{number}"] = ("fetch", one.id)
-    for number, searched in enumerate(given.past_searches[:MAX_LISTED], 1):
-        found[f"S{number}"] = ("revisit", searched.id)
-    return found
+def _keyed(letter: str, items: Sequence[T]) -> Mapping[str, T]:
+    return {f"{letter}{number}": one for number, one in enumerate(items[:MAX_LISTED], 1)}
 
 
-def _messages(given: PlannerInput) -> tuple[Message, ...]:
+def _messages(
+    given: PlannerInput,
+    queries: Mapping[str, PendingQuery],
+    clues: Mapping[str, PendingClue],
+    searches: Mapping[str, PastSearch],
+) -> tuple[Message, ...]:
     state = given.current_state
     counts = (
         f"persons discovered: {state.persons_discovered}\nassertions made: {state.assertions_made}\n"
         f"sources queried: {state.sources_queried}\nfrontier: {state.frontier_size}\nclues: {state.clue_queue_size}"
     )
-    waiting = (
-        f"F{n} | {one.query} | tier {one.source_tier}" for n, one in enumerate(given.pending_queries[:MAX_LISTED], 1)
-    )
-    searched = (f"S{n} | {one.query} | {one.source_id}" for n, one in enumerate(given.past_searches[:MAX_LISTED], 1))
-    clues = (f"C{n} | HYPOTHESIS: {one.text}" for n, one in enumerate(given.pending_clues[:MAX_LISTED], 1))
     return prompt("kin_planner").fill(
         current_state=counts,
         recent_discoveries=_lines(given.recent_discoveries),
-        pending_clues=_lines(clues),
-        waiting=_lines(waiting),
-        searched=_lines(searched),
+        pending_clues=_lines(f"{key} | HYPOTHESIS: {one.text}" for key, one in clues.items()),
+        waiting=_lines(f"{key} | {one.query} | tier {one.source_tier}" for key, one in queries.items()),
+        searched=_lines(f"{key} | {one.query} | {one.source_id}" for key, one in searches.items()),
         stop_conditions=_lines(f"{name}: {holds}" for name, holds in given.stop_conditions.items()),
         budget_remaining=state.budget_remaining,
         most=MAX_ACTIONS,
@@ -156,26 +178,3 @@ def _messages(given: PlannerInput) -> tuple[Message, ...]:
 
 def _lines(rows: Iterable[str]) -> str:
     return "\n".join(printable(row) for row in rows) or "none"
-
-
-def _actions(rows: Iterable[ActionOut], keys: Mapping[str, tuple[ActionKind, str]]) -> Iterable[Action]:
-    for row in rows:
-        known = keys.get(row.target.strip("[] "))
-        if known and known[0] == row.action == "fetch":
-            yield Action("fetch", known[1], row.priority)
-
-
-def _expansions(found: PlannerOut, given: PlannerInput) -> Iterable[Expansion]:
-    clues = {f"C{number}": one for number, one in enumerate(given.pending_clues[:MAX_LISTED], 1)}
-    for row in found.query_expansions:
-        clue = clues.get(row.target.strip("[] "))
-        if clue and is_query(row.query):
-            yield Expansion(clue.person, row.query.strip())
-
-
-def _revisits(found: PlannerOut, given: PlannerInput) -> Iterable[Revisit]:
-    searches = {f"S{number}": one for number, one in enumerate(given.past_searches[:MAX_LISTED], 1)}
-    for row in (*found.revisit_schedule, *found.revisit_recommendations):
-        search = searches.get(row.target.strip("[] "))
-        if search and is_query(row.improved_query) and _shares_a_name(row.improved_query, search.query):
-            yield Revisit(search.source_id, row.improved_query.strip(), printable(row.reason)[:200], search.id)

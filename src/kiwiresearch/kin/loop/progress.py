@@ -47,6 +47,7 @@ def target_confidence(attainable: float) -> float:
     return TARGET_CONFIDENCE if attainable >= TARGET_CONFIDENCE else TARGET_CONFIDENCE * attainable
 
 
+# In this order: the first that holds is reported.
 STOP_CONDITIONS: Mapping[str, Callable[[LoopState], bool]] = {
     "budget_exhausted": lambda state: state.budget_used >= state.budget_limit,
     "confidence_achieved": lambda state: (

@@ -57,6 +57,7 @@ def is_novel(query: QueryKey, known: Iterable[QueryKey], *, fuzzy: bool = True) 
     )
 
 
+# Closeness to the seed counts most; sources outside the books (tier 1 and 2) come after them.
 WEIGHTS = {"closeness": 0.35, "gain": 0.25, "reliability": 0.2, "clue": 0.1, "age": 0.1, "tier": -0.15}
 
 
@@ -177,22 +178,22 @@ def frontier_item(relative: Relative, origin: QueryOrigin, place: TreePosition, 
         age=origin.age,
         tier=tier,
     )
+    context = _context(relative.name, relative.field, origin, place)
+    source = origin.source if relative.address else ""
     return FrontierItem(
         priority=priority.total,
         target_entity_id=relative.person,
         query_string=relative.address or relative.name,
         source_tiers=(str(tier),),
         query_hash=key.hash,
-        context={
-            "name": relative.name,
-            "field": relative.field,
-            "of": origin.person,
-            "of_name": origin.name,
-            "generation": place.generation,
-            "aside": place.aside,
-            "source": origin.source if relative.address else "",
-        },
+        context={**context, "source": source},
     )
+
+
+def _context(name: str, field: str, origin: QueryOrigin, place: TreePosition) -> Mapping[str, str | int]:
+    """What an item remembers of its origin."""
+    of = {"of": origin.person, "of_name": origin.name}
+    return {"name": name, "field": field, **of, "generation": place.generation, "aside": place.aside}
 
 
 def is_full_name(name: str) -> bool:
@@ -252,15 +253,7 @@ def suggested_items(
             clue=clue.priority if clue else 0.0,
             age=origin.age,
         )
-        context = {
-            "name": query,
-            "field": "clue",
-            "of": origin.person,
-            "of_name": origin.name,
-            "generation": origin.position.generation,
-            "aside": origin.position.aside,
-            "clue": clue.id if clue else "",
-        }
+        context = _context(query, "clue", origin, origin.position)
         found.append(
             FrontierItem(
                 priority=priority.total,
@@ -268,7 +261,7 @@ def suggested_items(
                 query_string=query,
                 source_tiers=("0",),
                 query_hash=key.hash,
-                context=context,
+                context={**context, "clue": clue.id if clue else ""},
             )
         )
     return found

@@ -71,8 +71,13 @@ def person_id_for(address: str) -> PersonId:
 def store_record(store: CaseStore, record: CheckedRecord, located: AddressLookup) -> StoredRecord:
     """Store a record's person, facts and relatives."""
     fetched, read = record.fetched, record.read
-    told = {"why": read.why, "facts": len(record.facts), "rejected": len(record.rejected), "notes": list(record.notes)}
-    source = store.add_source(fetched.source, fetched.text, told)
+    reading = {
+        "why": read.why,
+        "facts": len(record.facts),
+        "rejected": len(record.rejected),
+        "notes": list(record.notes),
+    }
+    source = store.add_source(fetched.source, fetched.text, reading)
     address = fetched.source.url
     person = store.person_by("record", address) or person_id_for(address)
     store.add_person(person, read.name or read.title, read.sex, {"record": address})

@@ -244,7 +244,7 @@ def _failed_search(store: CaseStore, item: FrontierItem) -> FailedSearch | None:
 def already_failed(store: CaseStore, item: FrontierItem) -> bool:
     """Whether a search for the same person by the same name failed, with no fewer relatives to recognise them by."""
     if "://" in item.query_string or not item.target_entity_id or item.context.get("field") == "clue":
-        return False
+        return False  # an address cannot fail by its name, and a clue may mean anybody
     words, target = query_key(str(item.context["name"]), "").words, store.canonical(item.target_entity_id)
     for other in frontier_items(store):
         if other.id == item.id or query_key(str(other.context.get("name", "")), "").words != words:

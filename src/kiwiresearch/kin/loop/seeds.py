@@ -184,7 +184,9 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
     if not set(words) & {word for word in name if len(word) > 1 and word not in ROMANS}:
         return False
     left = list(name)
-    letters = [letter for word in words for letter in (word if _is_initials(word, name) else (word,))]
+    # 'JRR' is three initials: two or three letters without a vowel.
+    initials = {word for word in words if word not in name and 1 < len(word) < 4 and not set(word) & set("aeiou")}
+    letters = [letter for word in words for letter in (word if word in initials else (word,))]
     for word in sorted(letters, key=lambda word: word not in left):
         near = [other for other in left if word == other or token_similarity(word, other) in SHORT_FORM_SCORES]
         if not near or (word in ROMANS and len(word) > 1 and word not in left):
@@ -195,10 +197,6 @@ def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
 
 SHORT_FORM_SCORES = (0.85, 0.95)
 """What `token_similarity` gives for an initial and for a pet form."""
-
-
-def _is_initials(word: str, name: Sequence[str]) -> bool:
-    return word not in name and 1 < len(word) < 4 and not set(word) & set("aeiou")
 
 
 def _is_called(typed: TypedName, read: PersonReading, text: str) -> bool:

@@ -39,9 +39,9 @@ class CaseScope:
     clue_queries: int = 3
     """How many queries one clue may lead to."""
     years_after_death: int = 0
-    """For so many years the dead are treated as living."""
+    """How many years after death people are treated as living."""
     model_sees_living: bool = False
-    """A model on this machine may be told of people who may be alive; no other model ever is."""
+    """A model on this machine may see people who may be alive; no other model ever may."""
 
     def __post_init__(self) -> None:
         for name, (least, most) in BOUNDS.items():

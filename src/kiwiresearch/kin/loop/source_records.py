@@ -193,7 +193,7 @@ def search_sources(
             answers.append(SourceAnswer(source.id, "not asked", problem.step))
             continue
         except HostAway:
-            raise
+            raise  # a book of a host that is away may have the record
         except KiwiError as problem:
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
             continue

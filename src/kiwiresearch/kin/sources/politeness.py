@@ -126,6 +126,7 @@ class Limiter:
         now = self._clock.now()
         state = self._state(host)
         last = min(state.get("at", now), now)  # the clock may have been set back
+        # A token bucket: tokens come back with time, and each request takes one.
         tokens = min(float(pace.burst), state.get("tokens", float(pace.burst)) + (now - last) / pace.gap_s)
         waits = [min(state.get("not_before", 0.0) - now, MAX_REST_S), (1.0 - tokens) * pace.gap_s]
         if "at" in state:

@@ -105,11 +105,11 @@ class SignIn:
         self._gate = gate
         self._token = Secret("")
 
-    def run_locally(self, tell: Callable[[str], None], timeout_s: float = SIGN_IN_TIMEOUT_S) -> None:
+    def run_locally(self, show: Callable[[str], None], timeout_s: float = SIGN_IN_TIMEOUT_S) -> None:
         """Show the user where to sign in, and wait for the redirect to this machine."""
         pending = self.begin()
         with SignInCallback(self._rules().redirect_uri) as callback:
-            tell(pending.address)
+            show(pending.address)
             self.finish(pending, callback.answer(pending.state, timeout_s))
 
     def begin(self) -> PendingSignIn:

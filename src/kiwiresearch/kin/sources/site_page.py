@@ -53,8 +53,8 @@ class SitePage:
     """A page as text. Elements set `apart` are written like table cells: label, tab, words."""
 
     def __init__(self, content: bytes, apart: Iterable[str] = ()) -> None:
-        whole = regular_document(content, without=f"{INVISIBLE}, {HIDDEN}")
-        self._tree = LexborHTMLParser(f"<html>{whole.body}</html>")
+        document = regular_document(content, without=f"{INVISIBLE}, {HIDDEN}")
+        self._tree = LexborHTMLParser(f"<html>{document.body}</html>")
         self._spans: dict[int, tuple[int, int]] = {}
         cells = {node.mem_id for selector in apart for node in self._tree.css(selector)}
         self.text = _written(self._tree, self._spans, cells)

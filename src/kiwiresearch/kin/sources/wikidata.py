@@ -86,6 +86,7 @@ KINDS: dict[str, Qualifier] = {
 }
 """The kind of a tie, by a word in its English label."""
 SOURCED, UNSOURCED, PREFERRED = 0.60, 0.45, 0.05
+"""The confidence of a statement with and without a reference, and what a preferred rank adds."""
 MAX_LABEL = 300
 ABOUT_PERSON = "an item of Wikidata about a person"
 NOT_A_PERSON = "the item is no person, or has no name in this language"
@@ -142,7 +143,7 @@ class WikidataSource(PluginSource):
         lived: dict[str, list[Row]] = {}
         for row in rows:
             lived.setdefault(_item(row.get("item", "")), []).append(row)
-        chosen = [item for item, told in lived.items() if item and _fits(query, told)]
+        chosen = [item for item, years in lived.items() if item and _fits(query, years)]
         return fetch_all(sorted(chosen, key=lambda item: int(item[1:]))[: queries.MAX_PEOPLE], self.fetch)
 
     def fetch(self, locator: str) -> Fetched:
@@ -156,14 +157,14 @@ class WikidataSource(PluginSource):
         page, notes = self._endpoint.ask(queries.qualifiers(item))
         return self._record(item, name, _statements(rows, notes), page.fetched_at)
 
-    def _record(self, item: str, name: str, told: Sequence[_Statement], fetched_at: float) -> Fetched:
+    def _record(self, item: str, name: str, statements: Sequence[_Statement], fetched_at: float) -> Fetched:
         lines: list[str] = []
         facts: list[ExtractedFact] = []
         if name:
             lines.append(quotable_line("", "name", name, {"item": item}))
             facts.append(_fact("name", name, lines[0], 0, SOURCED, item))
         at = sum(len(line) + 1 for line in lines)
-        for statement in told:
+        for statement in statements:
             lines.append(_line(item, name, statement))
             fact = _read(statement, lines[-1], at, item)
             at += len(lines[-1]) + 1
@@ -186,9 +187,9 @@ class WikidataSource(PluginSource):
         return Fetched(source, text, read=read)
 
 
-def _fits(query: PersonQuery, told: Sequence[Row]) -> bool:
+def _fits(query: PersonQuery, rows: Sequence[Row]) -> bool:
     for year, key in ((query.birth_year, "birth"), (query.death_year, "death")):
-        found = [int(match[0]) for row in told if (match := re.match(r"-?\d{4}", row.get(key, "")))]
+        found = [int(match[0]) for row in rows if (match := re.match(r"-?\d{4}", row.get(key, "")))]
         if year is not None and found and all(abs(year - one) > YEARS_APART for one in found):
             return False
     return True
@@ -210,8 +211,8 @@ def _statements(rows: Sequence[Row], notes: Sequence[Row]) -> list[_Statement]:
     for row in notes:
         if row.get("s", "") in found:
             qualified = found[row["s"]].qualified
-            told = _moment(row) or row.get("label") or _item(row.get("value", ""))
-            qualified.setdefault(row.get("q", "").rpartition("/")[2], told)
+            value = _moment(row) or row.get("label") or _item(row.get("value", ""))
+            qualified.setdefault(row.get("q", "").rpartition("/")[2], value)
     order = {name: number for number, name in enumerate(queries.PROPERTIES)}
     ordered = sorted(found.items(), key=lambda pair: (order[pair[1].property], pair[1].rank != "preferred", pair[0]))
     return [one for _, one in ordered]
@@ -240,18 +241,18 @@ def _line(item: str, name: str, one: _Statement) -> str:
         "as": one.said(queries.KINSHIP),
         "ended by": one.said(queries.END_CAUSE),
     }
-    told = f"{value or one.value}{_duration(one)}"
-    return quotable_line(name or item, queries.PROPERTIES[one.property][1], told, rest)
+    words = f"{value or one.value}{_duration(one)}"
+    return quotable_line(name or item, queries.PROPERTIES[one.property][1], words, rest)
 
 
 def _duration(one: _Statement) -> str:
     """How long a tie lasted, as infoboxes write it."""
-    begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
+    start, ended = one.moment_of(queries.START), one.moment_of(queries.END)
     sign = "m. " if one.property == "P26" else "from "
-    if begun and ended:
-        return f" ({sign}{begun.words()}{'; div. ' if one.is_divorced() else ' to '}{ended.words()})"
-    if begun:
-        return f" ({sign}{begun.words()})"
+    if start and ended:
+        return f" ({sign}{start.words()}{'; div. ' if one.is_divorced() else ' to '}{ended.words()})"
+    if start:
+        return f" ({sign}{start.words()})"
     return f" (div. {ended.words()})" if ended and one.is_divorced() else ""
 
 
@@ -270,13 +271,13 @@ def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | Non
         return None
     if name not in RELATION_FIELDS:
         return _fact(name, one.label, line, at, confidence, item)
-    begun, ended = one.moment_of(queries.START), one.moment_of(queries.END)
+    start, ended = one.moment_of(queries.START), one.moment_of(queries.END)
     kinship = one.said(queries.KINSHIP).casefold()
     kind: Qualifier = next((kind for word, kind in KINDS.items() if word in kinship), "")
     qualifier: Qualifier = "divorced" if one.is_divorced() else kind
     target = one.value if ITEM.fullmatch(one.value) else ""
-    until = ended if begun or one.is_divorced() else None
-    fact = _fact(name, one.label, line, at, confidence, item, when=begun, until=until)
+    until = ended if start or one.is_divorced() else None
+    fact = _fact(name, one.label, line, at, confidence, item, when=start, until=until)
     return replace(fact, qualifier=qualifier, target=target)
 
 
