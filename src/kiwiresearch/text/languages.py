@@ -185,7 +185,8 @@ def spellings(word: str) -> list[str]:
     elif HEBREW.search(word):
         found += _hebrew(word)
     elif DEVANAGARI.search(word):
-        found += (NASAL_LETTER.sub("ं", word), NASAL_DOT.sub(_as_letter, word))
+        letter = NASAL_DOT.sub(lambda dot: f"{NASALS[(dot.lastindex or 1) - 1][0]}\u094d", word)
+        found += (NASAL_LETTER.sub("ं", word), letter)
     return [form for form in dict.fromkeys(found) if form != word]
 
 
@@ -216,11 +217,6 @@ def _hebrew(word: str) -> Iterator[str]:
     if word[0] in HEBREW_PREFIXES and len(word) > MIN_LETTERS:
         yield word[1:]
         yield HEBREW_ARTICLE + word[1:]
-
-
-def _as_letter(found: re.Match[str]) -> str:
-    nasal, _ = NASALS[(found.lastindex or 1) - 1]
-    return f"{nasal}\u094d"
 
 
 EXCEPTIONS = frozenset({"this", "less", "across", "always", "towards"})

@@ -112,7 +112,7 @@ class Units:
         low = word.lower()
         if low in self._longer and (longer := LONGER.match(text, found.end(), limit)):
             for part in _shorter(low + longer[0].lower()):
-                if unit := self.names.get(_plain(part)):
+                if unit := self.names.get(part.replace("\u00a0", " ").replace("-", " ")):
                     return WrittenUnit(unit, found.start("word"), found.start("word") + len(part))
         if word[0] == "°":
             low = word = word.replace(" ", "").replace("\u00a0", "")
@@ -142,10 +142,6 @@ def _shorter(words: str) -> Iterator[str]:
     while " " in words or "-" in words or "\u00a0" in words:
         yield words
         words = words[: max(words.rfind(" "), words.rfind("-"), words.rfind("\u00a0"))]
-
-
-def _plain(words: str) -> str:
-    return words.replace("\u00a0", " ").replace("-", " ")
 
 
 def _quotient(unit: Unit, below: Unit, power: int) -> Unit:

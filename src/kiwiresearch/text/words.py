@@ -8,20 +8,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 PLAIN_LETTERS = {
-    "ø": "o",
-    "ł": "l",
-    "đ": "d",
-    "ð": "d",
-    "þ": "th",
-    "æ": "ae",
-    "œ": "oe",
-    "ħ": "h",
-    "ŧ": "t",
-    "ı": "i",
-    "ĸ": "k",
-    "ŋ": "n",
-    "♯": "#",
-}
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe",
+    "ħ": "h", "ŧ": "t", "ı": "i", "ĸ": "k", "ŋ": "n", "♯": "#",
+}  # fmt: skip
 """Letters that Unicode does not decompose, and that people type without their stroke."""
 
 APOSTROPHES = "'`´’‘‛ʼʻʾʿ＇ـ׳״"
@@ -29,22 +18,11 @@ APOSTROPHES = "'`´’‘‛ʼʻʾʿ＇ـ׳״"
 
 DIACRITICS = (
     (0x0300, 0x036F),
-    (0x0591, 0x05BD),
-    (0x05BF, 0x05BF),
-    (0x05C1, 0x05C2),
-    (0x05C4, 0x05C5),
-    (0x05C7, 0x05C7),
-    (0x0610, 0x061A),
-    (0x064B, 0x065F),
-    (0x0670, 0x0670),
-    (0x06D6, 0x06DC),
-    (0x06DF, 0x06E8),
-    (0x06EA, 0x06ED),
-    (0x1AB0, 0x1AFF),
-    (0x1DC0, 0x1DFF),
-    (0x20D0, 0x20FF),
-    (0xFE20, 0xFE2F),
-)
+    (0x0591, 0x05BD), (0x05BF, 0x05BF), (0x05C1, 0x05C2), (0x05C4, 0x05C5), (0x05C7, 0x05C7),  # Hebrew
+    # Arabic
+    (0x0610, 0x061A), (0x064B, 0x065F), (0x0670, 0x0670), (0x06D6, 0x06DC), (0x06DF, 0x06E8), (0x06EA, 0x06ED),
+    (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F),
+)  # fmt: skip
 """Marks that do not change the word; those of Indic scripts, Thai or kana do, and are not removed."""
 
 INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}(?![^\W_])")
