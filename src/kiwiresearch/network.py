@@ -1,8 +1,20 @@
-"""Which host names mean this machine."""
+"""Addresses of servers: their parts, and which host names mean this machine."""
 
 from __future__ import annotations
 
 import ipaddress
+from urllib.parse import SplitResult, urlsplit
+
+
+def split_server_address(address: str) -> SplitResult | None:
+    """The parts of an HTTP address as a user types it, with or without 'http://'; None if it is not one."""
+    written = address.strip()
+    try:
+        parts = urlsplit(written if "://" in written else f"http://{written}")
+        _ = parts.port  # raises ValueError if it is not a port
+    except ValueError:
+        return None
+    return parts if parts.scheme in ("http", "https") and parts.hostname else None
 
 
 def is_loopback(name: str) -> bool:

@@ -1,1 +1,1 @@
-"""Questions answered from the books: citations first, then words that stand in them, or an honest "not here"."""
+"""Answers questions from the books, with citations, or says honestly that the answer is "not here" (`refusal.py`)."""

@@ -55,7 +55,7 @@ GENERAL = "General (no local cite): "
 
 @dataclass(frozen=True, slots=True)
 class AnswerBook:
-    """A book that an answer was taken from, with its date and what it leaves out."""
+    """A book that an answer was taken from: how old it is and what it leaves out."""
 
     id: str
     name: str
@@ -101,7 +101,7 @@ class AnswerConflict:
 
 @dataclass(frozen=True, slots=True)
 class DroppedSentence:
-    """A sentence of a model that is not shown, and why."""
+    """Something a model said that is not shown, and why."""
 
     text: str
     reason: str

@@ -239,5 +239,5 @@ def _nearest(text: str, spans: Sequence[AnswerSpan], question: Question) -> Answ
 
 
 def _distance(span: AnswerSpan, start: int, end: int) -> int:
-    """The characters between a word and a span; a word inside the span is no evidence."""
+    """The characters between a word and a span; a word inside the span does not count."""
     return span.start - end if end <= span.start else start - span.end if start >= span.end else FAR

@@ -57,7 +57,7 @@ class _Candidate(NamedTuple):
 
 def correct_spelling(text: str, books: Sequence[OpenBook]) -> str:
     """The question with typing errors corrected."""
-    # With no capitals, or nothing but capitals, names cannot be told from other words.
+    # Without capitals, or with capitals only, names cannot be distinguished from other words.
     is_one_case = text == text.lower() or text == text.upper()
     text = ABBREVIATION.sub(lambda found: ABBREVIATIONS[found[0].lower()], text)
 

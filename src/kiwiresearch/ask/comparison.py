@@ -100,7 +100,7 @@ def _figure_of_life(page: SegmentedPage, measure: BoxMeasure, language: str) -> 
         return None
     dates = dates_in(life[0], language)
     if not dates or dates[0].when.earliest > dates[-1].when.latest:
-        return None  # 'c. 427 – c. 347 BC', of which the first was read as a year AD
+        return None  # 'c. 427 – c. 347 BC', whose first year was read as AD
     value = dates[0].when.earliest if stem in ends["first"] else dates[-1].when.latest
     return BoxFigure(number, float(value))
 

@@ -49,7 +49,7 @@ def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple
         if len(chosen) >= most or one.total < units[0].total - far:
             break
         if wants_kind and one.parts.get(WRONG_KIND_FEATURE, 0.0) >= 1:
-            continue  # if the best one says when, one that does not is no help
+            continue  # if the best one says when, one that does not adds nothing
         folded = " ".join(one.text.casefold().split())
         if folded not in texts:
             texts.add(folded)

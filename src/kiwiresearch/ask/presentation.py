@@ -224,7 +224,11 @@ def numbered(answer: Answer) -> tuple[NumberedSource, ...]:
 
 def origin_of(books: Sequence[AnswerBook], shown: Callable[[str], str] = str) -> str:
     """The books an answer is from, with their dates: 'From Wikipedia for Schools, 2007'."""
-    named = [_book(book, shown) for book in books]
+    named = []
+    for book in books:
+        name = shown(book.title or book.name) or book.id
+        dated = f"{name}, {shown(book.date)}" if book.date else name
+        named.append(f"{dated} ({shown(book.flavour)})" if book.flavour else dated)
     if not named:
         return ""
     return f"From {named[0]}" if len(named) == 1 else f"From {'; '.join(named[:-1])}; and {named[-1]}"
@@ -261,9 +265,3 @@ def _disagreement(conflict: AnswerConflict, sources: dict[str, NumberedSource]) 
     sides = (conflict.a_quote, conflict.a_key), (conflict.b_quote, conflict.b_key)
     a, b = (DisagreementSide(on_one_line(quote.strip()), sources.get(key)) for quote, key in sides)
     return DisagreementPart(conflict.words, (a, b))
-
-
-def _book(book: AnswerBook, shown: Callable[[str], str]) -> str:
-    name = shown(book.title or book.name) or book.id
-    dated = f"{name}, {shown(book.date)}" if book.date else name
-    return f"{dated} ({shown(book.flavour)})" if book.flavour else dated

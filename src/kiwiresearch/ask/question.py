@@ -104,10 +104,9 @@ class QuestionWords:
     """By a word that compares, such as 'bigger'."""
 
 
-NO_WORDS: frozenset[str] = frozenset()
-NO_ENDS = {"first": NO_WORDS, "last": NO_WORDS}
+NONE: frozenset[str] = frozenset()
 NO_QUESTION_WORDS = QuestionWords(
-    (), NO_WORDS, {}, {}, NO_ENDS, NO_WORDS, NO_WORDS, NO_WORDS, NO_WORDS, (), {}, NO_WORDS, (), {}, {}
+    (), NONE, {}, {}, {"first": NONE, "last": NONE}, NONE, NONE, NONE, NONE, (), {}, NONE, (), {}, {}
 )
 
 

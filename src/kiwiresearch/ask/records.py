@@ -8,9 +8,7 @@ from kiwiresearch.ask.answer import (
     Answer,
     AnswerBook,
     AnswerCitation,
-    AnswerConflict,
     DroppedSentence,
-    Passage,
     PassageKind,
     Route,
     Verdict,
@@ -187,12 +185,15 @@ def record_of(answer: Answer, link: CitationLink) -> AnswerRecord:
         closest=tuple(_citation(cited, link) for cited in answer.closest),
         senses=tuple(sense.record() for sense in answer.senses),
         book_date=answer.present.date if answer.present else "",
-        passages=tuple(_passage(passage) for passage in answer.passages),
+        passages=tuple(PassageRecord(one.key, one.ref.book, one.ref.path, *one[1:]) for one in answer.passages),
         pages=tuple(page.ref.path for page in answer.pages),
         looked=tuple(
             ExaminedRecord(page.ref.book, page.ref.path, page.title, round(page.score, 2)) for page in answer.pages
         ),
-        conflicts=tuple(_conflict(conflict) for conflict in answer.conflicts),
+        conflicts=tuple(
+            ConflictRecord(one.kind, one.a_key, one.b_key, one.a_quote, one.b_quote, one.words)
+            for one in answer.conflicts
+        ),
         books=answer.books,
         notices=answer.notices,
         mode=answer.mode,
@@ -223,11 +224,3 @@ def _citation(cited: AnswerCitation, link: CitationLink) -> CitationRecord:
         quote.end,
         quote.sha,
     )
-
-
-def _passage(one: Passage) -> PassageRecord:
-    return PassageRecord(one.key, one.ref.book, one.ref.path, *one[1:])
-
-
-def _conflict(one: AnswerConflict) -> ConflictRecord:
-    return ConflictRecord(one.kind, one.a_key, one.b_key, one.a_quote, one.b_quote, one.words)

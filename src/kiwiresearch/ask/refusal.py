@@ -31,7 +31,7 @@ MAX_HOPELESS = 0.05
 MIN_SAFE_CONFIDENCE = 0.5
 """How likely an answer must be right where a wrong one can hurt."""
 
-# Why there is no answer, as the reader is told.
+# Why there is no answer: the `why` of a refused answer.
 NO_SUBJECT = "The question has no word that tells what it is about."
 NOT_FOUND = "No page of the books holds the words of the question."
 NOT_ON_PAGE = "The page {title!r} does not answer it."

@@ -177,29 +177,30 @@ class WordMatches:
                     near = tuple(map(max, near, row))
         around = self.by_passage[self.passage_of[number]]
         headed = self.by_heading.get(self.read.context_of[number], self.no_shares)
-        own_sum = title = heading = beside = wider = missing = unknown = wanted = told = 0.0
-        # Hundreds of times for each question: comparisons, where `max` would be a call each.
+        own_sum = title = heading = adjacent = wider = missing = unknown = wanted = nearby = 0.0
+        # Written with comparisons instead of `max`, since it runs hundreds of times for each question.
         for best, titled, head, close, wide, word in zip(
             own, self.in_title, headed, near, around, self.weights, strict=True
         ):
             own_sum += best
             if not titled:
                 wanted += word.weight
-                told += max(head, close)
+                nearby += max(head, close)
             elif titled > best:
                 title += titled - best
                 best = titled
             if head > best:
                 heading += head - best
             if close > best:
-                beside += close - best
+                adjacent += close - best
                 best = close
             if wide > best:
                 wider += wide - best
             elif not (best or head):
                 missing += word.weight * word.is_name
                 unknown += word.weight * word.is_unknown
-        return NearbyWords(own_sum, title, beside, wider, heading, missing, unknown, told / wanted if wanted else 1.0)
+        share = nearby / wanted if wanted else 1.0
+        return NearbyWords(own_sum, title, adjacent, wider, heading, missing, unknown, share)
 
     def adjacent_share(self, start: int, end: int) -> float:
         """The weight of neighbouring words of the question that are also close to each other in a span."""

@@ -96,9 +96,13 @@ class VectorFile:
                     found[key] = vector
             return found
 
+        def touch(base: sqlite3.Connection) -> None:
+            used = self._next_use(base)
+            base.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in found])
+
         found = self._tried(read) or {}
         if found:
-            self._write(lambda base: self._touch(base, list(found)))
+            self._write(touch)
         return found
 
     def add(self, vectors: Mapping[bytes, Vectors]) -> None:
@@ -124,10 +128,6 @@ class VectorFile:
             "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used, key LIMIT ?)", (surplus,)
         )
         self._untrimmed = 0
-
-    def _touch(self, base: sqlite3.Connection, keys: Sequence[bytes]) -> None:
-        used = self._next_use(base)
-        base.executemany("UPDATE vectors SET used = ? WHERE key = ?", [(used, key) for key in keys])
 
     def _next_use(self, base: sqlite3.Connection) -> int:
         """The next number of use. Uses are counted, not timed: with a clock that jumps, the wrong ones would go."""

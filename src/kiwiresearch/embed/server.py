@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
 from kiwiresearch.http_client import HttpClient, HttpFailure, Limit, retried_once
+from kiwiresearch.network import split_server_address
 from kiwiresearch.text.display import encodable
 
 TIMEOUT_S = 30.0
@@ -114,17 +114,11 @@ class ServerEmbedder:
 
 def embeddings_url(base_url: str) -> str:
     """The URL of the endpoint, from an address with or without `/v1`."""
-    address = base_url.strip()
-    if "://" not in address:
-        address = f"http://{address}"
-    wrong = EmbedderError(f"{base_url!r} is no address of a server.", remedy="Give one like http://localhost:11434/v1.")
-    try:
-        parts = urlsplit(address)
-        _ = parts.port
-    except ValueError as problem:
-        raise wrong from problem
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-        raise wrong  # a password in an address would show up in messages: it belongs in the key
+    parts = split_server_address(base_url)
+    if parts is None or "@" in parts.netloc:  # a password in an address would show up in messages
+        raise EmbedderError(
+            f"{base_url!r} is no address of a server.", remedy="Give one like http://localhost:11434/v1."
+        )
     path = parts.path.rstrip("/").removesuffix("/embeddings")
     if not VERSIONED.search(path):
         path += "/v1"

@@ -53,7 +53,10 @@ class ReplayModel:
         if known:
             return known.result()
         try:
-            reply = self._stored(request) or self._new(messages, options, request)
+            reply = self._stored(request)
+            if reply is None:
+                reply = self._required_model().chat(messages, options)
+                self._store(request, reply, options)
         except BaseException as problem:
             mine.set_exception(problem)
             raise
@@ -78,11 +81,6 @@ class ReplayModel:
             if isinstance(piece, Reply):
                 self._store(request, piece, options)
             yield piece
-
-    def _new(self, messages: Sequence[Message], options: Options, request: dict[str, Any]) -> Reply:
-        reply = self._required_model().chat(messages, options)
-        self._store(request, reply, options)
-        return reply
 
     def _required_model(self) -> Model:
         if self._model is None:

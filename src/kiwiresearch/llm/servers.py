@@ -12,27 +12,19 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from kiwiresearch.errors import BadSettings, ModelUnreachable
-from kiwiresearch.network import is_loopback
+from kiwiresearch.network import is_loopback, split_server_address
 
 OWN_PATHS = re.compile(r"(?:/v1)?(?:/chat/completions|/models)?/*$")
 
 
 def server_root(address: str) -> str:
     """The server's base address, from any form of it that its documentation may show."""
-    written = address.strip()
-    if "://" not in written:
-        written = f"http://{written}"
-    wrong = BadSettings(
-        f"{without_password(address)!r} is no address of a model server.",
-        remedy="Give one like http://localhost:11434.",
-    )
-    try:
-        parts = urlsplit(written)
-        has_port = parts.port is None or parts.port > 0
-    except ValueError as problem:
-        raise wrong from problem
-    if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
-        raise wrong
+    parts = split_server_address(address)
+    if parts is None or parts.port == 0:
+        raise BadSettings(
+            f"{without_password(address)!r} is no address of a model server.",
+            remedy="Give one like http://localhost:11434.",
+        )
     return f"{parts.scheme}://{parts.netloc}{OWN_PATHS.sub('', parts.path)}"
 
 

@@ -145,9 +145,10 @@ def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: 
     found, problem = _read(reply, shape)
     if found is not None:
         return found
-    again = (*messages, *_correction(reply, problem))
+    echo = Message("assistant", reply.text[:MAX_ECHO] or "{}")
+    complaint = f"That cannot be used: {problem}. Answer again, with the right JSON object only."
     try:
-        found, problem = _read(model.chat(again, wanted), shape)
+        found, problem = _read(model.chat((*messages, echo, Message("user", complaint)), wanted), shape)
     except PromptTooLong:
         found = None
     if found is None:
@@ -179,10 +180,3 @@ def _problem(found: ValidationError) -> str:
     """What is wrong with an object, field by field; empty if it is not even JSON."""
     rows = [row for row in found.errors(include_url=False, include_context=False) if row["type"] != "json_invalid"]
     return "; ".join(f"{'.'.join(map(str, row['loc'])) or 'it'}: {row['msg']}" for row in rows[:MAX_PROBLEMS])
-
-
-def _correction(reply: Reply, problem: str) -> tuple[Message, Message]:
-    return (
-        Message("assistant", reply.text[:MAX_ECHO] or "{}"),
-        Message("user", f"That cannot be used: {problem}. Answer again, with the right JSON object only."),
-    )

@@ -70,8 +70,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         pending.append(head)
         if newline:
             yield _line(b"".join(pending))
-            *whole, last = rest.split(b"\n")
-            yield from map(_line, whole)
+            *complete, last = rest.split(b"\n")
+            yield from map(_line, complete)
             pending = [last]
     yield _line(b"".join(pending))
 

@@ -233,7 +233,7 @@ class OpenBook:
             self._prefetcher.once("resolve", paths)
 
     def prefetch_texts(self, paths: Iterable[str]) -> None:
-        """The same for pages of which only the text will be read."""
+        """The same for pages whose text alone will be read."""
         if self._prefetcher:
             self.prefetch_pages(path for path in paths if path not in self._texts)
 

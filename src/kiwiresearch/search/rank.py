@@ -69,7 +69,7 @@ def match(
     best, start = _best_passage(places, rarity, titled)
     return TextMatch(
         passage=best / total,
-        page=_whole(places, rarity, len(text)) / total,
+        page=_on_page(places, rarity, len(text)) / total,
         lead=_held_in(places, rarity, lead, lead + LEAD) / total,
         together=_together(places, terms, rarity) / total,
         boxes=_held_in(places, rarity, len(text) if boxes is None else boxes, len(text)) / total,
@@ -110,7 +110,7 @@ def _best_passage(
     return best, start
 
 
-def _whole(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], length: int) -> float:
+def _on_page(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], length: int) -> float:
     room = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_LENGTH)
     return sum(rarity[stem] * _saturated(len(found), room) for stem, found in places.items() if found)
 

@@ -85,7 +85,7 @@ def build_titles(
         raise BadUsage(f"A title index of {limit} titles makes no sense.", remedy="Give a limit of 1 or more.")
     archive = without_policy(archive)  # one index for all; what a policy hides is filtered on reading
     with _clear_errors(file, archive.book):
-        lock = FileLock(_beside(file, "lock"))
+        lock = FileLock(_with_suffix(file, "lock"))
         if not lock.acquire():
             return IndexBuild(file, 0, complete=False, state="busy")
         try:
@@ -96,7 +96,7 @@ def build_titles(
 
 
 def _built(archive: Archive, file: Path, limit: int | None, progress: ReportProgress) -> IndexBuild:
-    gathered = _beside(file, "rows")
+    gathered = _with_suffix(file, "rows")
     try:
         stamp = _gather(archive, gathered, limit, progress)
         _finish(gathered, file, stamp, progress)
@@ -160,7 +160,7 @@ def _gathering(gathered: Path, book: Book) -> sqlite3.Connection:
             pass
         connection.close()
         gathered.unlink()
-        _beside(gathered, "journal", "-").unlink(missing_ok=True)
+        _with_suffix(gathered, "journal", "-").unlink(missing_ok=True)
     connection = sqlite3.connect(gathered, isolation_level=None)
     connection.executescript(GATHERED)
     head = "A/" if book.old_namespaces else ""
@@ -180,7 +180,7 @@ def _row(entry: TitleEntry, head: str) -> GatheredRow | None:
 
 def _finish(gathered: Path, file: Path, stamp: IndexStamp, progress: ReportProgress) -> None:
     """Build the index from all gathered rows under another name, and rename it."""
-    new = _beside(file, "new")
+    new = _with_suffix(file, "new")
     new.unlink(missing_ok=True)
     try:
         with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
@@ -216,7 +216,7 @@ def _code(problem: Exception) -> int:
     return getattr(problem, "sqlite_errorcode", 0) & 0xFF
 
 
-def _beside(file: Path, what: str, mark: str = ".") -> Path:
+def _with_suffix(file: Path, what: str, mark: str = ".") -> Path:
     return file.with_name(f"{file.name}{mark}{what}")
 
 
@@ -242,7 +242,7 @@ def main(arguments: list[str]) -> None:
     source, folder = arguments
     with contextlib.suppress(AttributeError, OSError):
         os.nice(10)
-    with contextlib.suppress(KiwiError):  # there is nobody to tell; the next search tries again
+    with contextlib.suppress(KiwiError):  # a background process has no one to report to; the next search tries again
         archive = LibzimArchive(Path(source))
         build_titles(archive, titles_file(Path(folder), archive.book))
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.errors import IndexStale
-from kiwiresearch.text.words import fold, split_folded, without_spaces
+from kiwiresearch.text.words import fold, without_spaces
 from kiwiresearch.zim.archive import Book
 
 VERSION = "1"
@@ -85,7 +85,7 @@ class Correction:
 
 
 def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
-    """The words that a mistyped, folded word may stand for: fewest slips first, then the commonest."""
+    """Corrections of a mistyped, folded word: fewest slips first, then the commonest."""
     if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
     found = _one_slip(ask, word)
@@ -243,7 +243,7 @@ class TitleIndex:
         return self._ranked(rows, weights, total)[:limit]
 
     def correct(self, word: str, limit: int = 5) -> tuple[Correction, ...]:
-        """Other words of titles that a mistyped word may stand for."""
+        """Words of titles that may be meant by a mistyped word."""
         return corrections(self._ask, fold(word), limit)
 
     def frequency(self, word: str) -> int:
@@ -291,7 +291,7 @@ class TitleIndex:
         return [number for (number,) in self._ask(sql, (query, rows))]
 
     def _ranked(self, rows: Collection[TitleRow], weights: Mapping[str, float], total: float) -> tuple[TitleRow, ...]:
-        titles = {row: set(split_folded(fold(row.title))) for row in rows}
+        titles = {row: set(fold(row.title).split()) for row in rows}
         known = sorted(set().union(*titles.values()))
         counts = self._counts(known)
         rarity = {word: self._rarity(counts.get(word, 1)) for word in known}
@@ -384,7 +384,7 @@ def _split(wanted: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
     given = wanted.items() if isinstance(wanted, Mapping) else ((word, 1.0) for word in wanted)
     found: dict[str, float] = {}
     for text, weight in given:
-        parts = split_folded(fold(text))
+        parts = fold(text).split()
         for part in parts:
             found[part] = found.get(part, 0.0) + weight / len(parts)
     return {word: weight for word, weight in found.items() if weight > 0}

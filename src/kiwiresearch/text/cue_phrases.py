@@ -1,18 +1,18 @@
-r"""Phrases of a data file as patterns, so that cues can be written as people say them.
+r"""Compiles the phrases of a data file into regular expressions, so that cues can be written in plain words.
 
-| written        | fits                                      |
+| written        | matches                                   |
 | -------------- | ----------------------------------------- |
 | `how much`     | these words, with anything but a word between |
 | `dose\|dosage`  | either word                               |
-| `per_day`      | two words where one could stand           |
+| `per_day`      | two words as one alternative              |
 | `safely?`      | the word, or nothing                      |
-| `dilut*`       | a word that begins so                     |
+| `dilut*`       | a word that starts like this              |
 | `*`            | any word                                  |
 | `@drug`        | any phrase of the group                   |
-| `#`            | a figure or a range of figures            |
+| `#`            | a number or a range of numbers            |
 | `..`           | up to eight words                         |
-| `^` and `$`    | the beginning and the end of the text     |
-| `,`            | what is before it, or what is behind      |
+| `^` and `$`    | the start and the end of the text         |
+| `,`            | what is before it, or what is after it    |
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIGURE = r"(?<![\w.])\d[\d.,]*+(?:\s?[-–]\s?\d[\d.,]*+)?"
 ANYTHING = {"#": FIGURE, "*": r"\w++"}
 GAP = r"(?:\W++\w++){0,8}?"
 BETWEEN = r"(?:(?<=\d)\s*+|\W++|\s*+(?=[^\w\s]))"
-"""No space is needed behind a figure ('500mg') or before a sign ('5%')."""
+"""No space is needed after a number ('500mg') or before a sign ('5%')."""
 NEVER = re.compile(r"(?!)")
 PLAIN = re.compile(r"[^\W_]+")
 ENDING = re.compile(r"\*[^\W_]+")
@@ -35,12 +35,12 @@ SINGLE = re.compile(r"[^\s^$?]+")
 
 @dataclass(frozen=True, slots=True)
 class CuePhrases:
-    """The groups of one data file, which its phrases may name."""
+    """Compiles phrases, which may refer to the groups of their data file."""
 
     groups: Mapping[str, Sequence[str]]
 
     def pattern(self, phrases: Iterable[str]) -> re.Pattern[str]:
-        """What finds any of the phrases in a levelled text."""
+        """A pattern that finds any of the phrases in a text in plain lower case."""
         several = _several(phrases)
         return re.compile(self._any(several)) if several else NEVER
 
@@ -67,33 +67,29 @@ class CuePhrases:
     def _either(self, words: Sequence[str]) -> str:
         plain = [word for word in words if PLAIN.fullmatch(word)]
         endings = [word for word in words if ENDING.fullmatch(word)]
-        ways = [self._other(word) for word in words if word not in plain and word not in endings]
+        alternatives = [self._other(word) for word in words if word not in plain and word not in endings]
         if plain:
-            ways.append(_words(plain))
-        if endings:
-            ways.append(_ending(endings))
-        return f"(?:{'|'.join(ways)})"
+            alternatives.append(_words(plain))
+        if endings:  # the word is read once, then checked by looking back
+            looking_back = "|".join(f"(?<={word[1:]})" for word in endings)
+            alternatives.append(rf"(?<![^\W\d])\w++(?:{looking_back})")
+        return f"(?:{'|'.join(alternatives)})"
 
     def _other(self, part: str) -> str:
         if part.startswith("@"):
             return self._any(_several(self.groups[part[1:]]))
         if part in ANYTHING:
             return ANYTHING[part]
-        whole = re.escape(part).replace(r"\*", r"\w*+").replace("_", r"\W++")
-        return rf"(?<![^\W\d]){whole}(?!\w)"
+        word = re.escape(part).replace(r"\*", r"\w*+").replace("_", r"\W++")
+        return rf"(?<![^\W\d]){word}(?!\w)"
 
 
 def _several(phrases: Iterable[str]) -> list[str]:
     return [phrase.strip() for entry in phrases for phrase in entry.split(",")]
 
 
-def _ending(words: Sequence[str]) -> str:
-    """A word with any of the endings; it is read once, and then looked back at."""
-    return rf"(?<![^\W\d])\w++(?:{'|'.join(f'(?<={word[1:]})' for word in words)})"
-
-
 def _words(words: Sequence[str]) -> str:
-    """Any of the words, told apart by their first letter: many times as fast as a plain list of them."""
+    # Grouped by first letter, this is many times as fast as a plain alternation of the words.
     letters = [
         f"{letter}(?:{'|'.join(word[1:] for word in of_letter)})"
         for letter, of_letter in groupby(sorted(set(words), reverse=True), key=lambda word: word[0])

@@ -1,4 +1,4 @@
-"""What is known about languages: codes, word lists, mixed spellings and stems."""
+"""Languages: their codes, word lists, spelling variants and stems."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kiwiresearch.text.words import fold
 
@@ -17,8 +17,25 @@ DATA = files("kiwiresearch.text") / "data"
 NEVER = re.compile(r"(?!)")
 
 
+def any_of(words: Iterable[str]) -> str:
+    """A regular expression for any of the words, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
+    """Any of the phrases as whole words, in any case; one that ends in '*' may be the start of a word: 'fiction*'."""
+    found = [_phrase(one) for one in sorted(phrases, key=lambda one: (-len(one), one))]
+    return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
+
+
+def _phrase(words: str) -> str:
+    bare = re.escape(words.removesuffix("*")).replace("'", "['’]")
+    before = r"(?<!\w)" if words[:1].isalnum() else ""
+    return before + bare + ("" if words.endswith("*") else r"(?!\w)")
+
+
 class Aspect(NamedTuple):
-    """One side of a thing that a topic may ask for, such as its causes: folded words by which it is recognised."""
+    """An aspect of a thing that a topic may ask for, such as its causes, and the folded words that indicate it."""
 
     naming_words: frozenset[str]
     """Words of topics and headings: 'treatment', 'therapy'."""
@@ -26,47 +43,79 @@ class Aspect(NamedTuple):
     """Words of sentences about it: 'dose', 'cured'."""
 
 
+def _words(lines: Iterable[str]) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+def _phrases(phrases: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text.casefold() for text in phrases)
+
+
+def _phrase_set(phrases: Iterable[str]) -> frozenset[str]:
+    return frozenset(_phrases(phrases))
+
+
+def _aspects(table: Mapping[str, Sequence[str]]) -> dict[str, Aspect]:
+    return {
+        name: Aspect(*(frozenset(fold(words).split()) for words in (*lines, "")[:2])) for name, lines in table.items()
+    }
+
+
+def _expansions(table: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    return {short: tuple(long) for short, long in table.items()}
+
+
+def _read_by(read: Callable[[Any], Any], default: Any = ()) -> Any:
+    """A field of LanguageWords, and the function that reads it from the table of a language."""
+    return field(default_factory=lambda: read(default), metadata={"read": read})
+
+
 @dataclass(frozen=True, slots=True)
 class LanguageWords:
-    """The words of one language that tell kinds of pages, sections and sentences."""
+    """The words of one language that indicate kinds of pages, sections and sentences.
 
-    abbreviations: frozenset[str] = frozenset()
-    may_end: frozenset[str] = frozenset()
-    before_figures: frozenset[str] = frozenset()
-    ordinal_dots: bool = False
-    disambiguation_suffixes: tuple[str, ...] = ()
-    may_refer: tuple[str, ...] = ()
-    list_titles: tuple[str, ...] = ()
-    see_also: frozenset[str] = frozenset()
-    references: frozenset[str] = frozenset()
-    stub_notes: tuple[str, ...] = ()
-    section_words: tuple[str, ...] = ()
-    citation_needed: tuple[str, ...] = ()
-    disputed: tuple[str, ...] = ()
-    stop_words: frozenset[str] = frozenset()
-    definitional: tuple[str, ...] = ()
-    treatises: tuple[str, ...] = ()
-    framing: tuple[str, ...] = ()
-    timeline: frozenset[str] = frozenset()
-    aspects: Mapping[str, Aspect] = field(default_factory=dict)
-    joining: frozenset[str] = frozenset()
-    linking: frozenset[str] = frozenset()
-    abbreviated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    asides: re.Pattern[str] = NEVER
-    """Headings of what others made of a thing: films, novels, stamps."""
-    aside_headings: frozenset[str] = frozenset()
-    """The same, where it is the whole heading."""
-    minor_headings: re.Pattern[str] = NEVER
-    """Headings of sections that a summary needs nothing from."""
-    open_questions: re.Pattern[str] = NEVER
-    """Words by which a page says that something is not known."""
+    The fields have the names of the entries in `data/*.toml`.
+    """
+
+    abbreviations: frozenset[str] = _read_by(_words)
+    may_end: frozenset[str] = _read_by(_words)
+    """Abbreviations that may end a sentence."""
+    before_figures: frozenset[str] = _read_by(_words)
+    """Abbreviations only before a number, such as 'No.'."""
+    ordinal_dots: bool = _read_by(bool)
+    disambiguation_suffixes: tuple[str, ...] = _read_by(_phrases)
+    may_refer: tuple[str, ...] = _read_by(_phrases)
+    list_titles: tuple[str, ...] = _read_by(_phrases)
+    see_also: frozenset[str] = _read_by(_phrase_set)
+    references: frozenset[str] = _read_by(_phrase_set)
+    stub_notes: tuple[str, ...] = _read_by(_phrases)
+    section_words: tuple[str, ...] = _read_by(_phrases)
+    citation_needed: tuple[str, ...] = _read_by(_phrases)
+    disputed: tuple[str, ...] = _read_by(_phrases)
+    stop_words: frozenset[str] = _read_by(_words)
+    definitional: tuple[str, ...] = _read_by(_phrases)
+    treatises: tuple[str, ...] = _read_by(_phrases)
+    framing: tuple[str, ...] = _read_by(_phrases)
+    timeline: frozenset[str] = _read_by(_phrase_set)
+    aspects: Mapping[str, Aspect] = _read_by(_aspects, {})
+    joining: frozenset[str] = _read_by(_phrase_set)
+    linking: frozenset[str] = _read_by(_phrase_set)
+    abbreviated: Mapping[str, tuple[str, ...]] = _read_by(_expansions, {})
+    asides: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
+    """Headings of sections about a thing in culture: films, novels, stamps."""
+    aside_headings: frozenset[str] = _read_by(_phrase_set)
+    """The same, as complete headings."""
+    minor_headings: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
+    """Headings of sections that a summary does not need."""
+    open_questions: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
+    """Words that say that something is not known."""
 
     def is_aside(self, heading: str) -> bool:
-        """Whether a section is about what others made of a thing."""
+        """Whether a section is about a thing in culture."""
         return heading.casefold() in self.aside_headings or self.asides.search(heading) is not None
 
     def is_minor(self, heading: str) -> bool:
-        """Whether a section is one that a summary needs nothing from."""
+        """Whether a section is one that a summary does not need."""
         return self.is_aside(heading) or self.minor_headings.search(heading) is not None
 
 
@@ -78,7 +127,7 @@ def _codes() -> dict[str, str]:
 
 
 def three_letter_code(code: str) -> str:
-    """The ISO 639-3 code of 'en', 'eng', 'en-GB' or 'EN_us'; unknown codes stay, junk is ''."""
+    """The ISO 639-3 code of 'en', 'eng', 'en-GB' or 'EN_us'; unknown codes are unchanged, junk is ''."""
     plain = code.strip().lower().replace("_", "-").partition("-")[0]
     if not plain.isascii() or not plain.isalpha() or len(plain) not in (2, 3):
         return ""
@@ -86,69 +135,22 @@ def three_letter_code(code: str) -> str:
 
 
 def two_letter_code(code: str) -> str:
-    """The short code of a language, as web pages name it; where there is none, the long one."""
+    """The short code of a language, as used by web pages; if there is none, the long one."""
     return next((short for short, long in _codes().items() if long == code and len(short) == 2), code)
 
 
 def has_words(language: str) -> bool:
-    """Whether a language, by its ISO 639-3 code, has words of its own here."""
+    """Whether a language, given by its ISO 639-3 code, has a table of words."""
     return (DATA / f"{language}.toml").is_file()
 
 
 @cache
 def language_words(language: str) -> LanguageWords:
-    """The words of a language given by its ISO 639-3 code; English serves for the rest."""
+    """The words of a language given by its ISO 639-3 code, or the English ones."""
     name = language if has_words(language) else "eng"
     table = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
-    return LanguageWords(
-        abbreviations=frozenset(" ".join(table.get("abbreviations", ())).split()),
-        may_end=frozenset(" ".join(table.get("may_end", ())).split()),
-        before_figures=frozenset(" ".join(table.get("before_figures", ())).split()),
-        ordinal_dots=bool(table.get("ordinal_dots")),
-        disambiguation_suffixes=_folded(table, "disambiguation_suffixes"),
-        may_refer=_folded(table, "may_refer"),
-        list_titles=_folded(table, "list_titles"),
-        see_also=frozenset(_folded(table, "see_also")),
-        references=frozenset(_folded(table, "references")),
-        stub_notes=_folded(table, "stub_notes"),
-        section_words=_folded(table, "section_words"),
-        citation_needed=_folded(table, "citation_needed"),
-        disputed=_folded(table, "disputed"),
-        stop_words=frozenset(" ".join(table.get("stop_words", ())).split()),
-        definitional=_folded(table, "definitional"),
-        treatises=_folded(table, "treatises"),
-        framing=_folded(table, "framing"),
-        timeline=frozenset(_folded(table, "timeline")),
-        aspects={name: _aspect(words) for name, words in table.get("aspects", {}).items()},
-        joining=frozenset(_folded(table, "joining")),
-        linking=frozenset(_folded(table, "linking")),
-        abbreviated={short: tuple(long) for short, long in table.get("abbreviated", {}).items()},
-        asides=phrase_pattern(table.get("asides", ())),
-        aside_headings=frozenset(_folded(table, "aside_headings")),
-        minor_headings=phrase_pattern(table.get("minor_headings", ())),
-        open_questions=phrase_pattern(table.get("open_questions", ())),
-    )
-
-
-def phrase_pattern(several: Iterable[str]) -> re.Pattern[str]:
-    """Any of some phrases as whole words, in capitals or not; one that ends in '*' may go on: 'fiction*'."""
-    found = [_phrase(one) for one in sorted(several, key=lambda one: (-len(one), one))]
-    return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
-
-
-def _phrase(words: str) -> str:
-    bare = re.escape(words.removesuffix("*")).replace("'", "['’]")
-    before = r"(?<!\w)" if words[:1].isalnum() else ""
-    return before + bare + ("" if words.endswith("*") else r"(?!\w)")
-
-
-def _aspect(words: Sequence[str]) -> Aspect:
-    asked, said = (*words, "")[:2]
-    return Aspect(frozenset(fold(asked).split()), frozenset(fold(said).split()))
-
-
-def _folded(table: dict[str, list[str]], key: str) -> tuple[str, ...]:
-    return tuple(text.casefold() for text in table.get(key, ()))
+    known = (one for one in fields(LanguageWords) if one.name in table)
+    return LanguageWords(**{one.name: one.metadata["read"](table[one.name]) for one in known})
 
 
 ARABIC = re.compile("[\u0621-\u064a\u06a9\u06cc]")
@@ -165,16 +167,16 @@ HEBREW_ARTICLE = "ה"
 HEBREW_PREFIXES = "והבלמשכ"
 
 NASALS = (("ङ", "क-घ"), ("ञ", "च-झ"), ("ण", "ट-ढ"), ("न", "त-ध"), ("म", "प-भ"))
-"""Each nasal of Devanagari, and the consonants of its own row before which it may be a dot."""
+"""Each nasal of Devanagari, and the consonants before which it may be written as a dot."""
 NASAL_LETTER = re.compile("|".join(f"{nasal}\u094d(?=[{row}])" for nasal, row in NASALS))
 NASAL_DOT = re.compile("[ंँ](?=([क-घ])|([च-झ])|([ट-ढ])|([त-ध])|([प-भ]))")
 
-SHORTEST = 3
-"""Fewer letters are no word without its prefix."""
+MIN_LETTERS = 3
+"""A prefix is removed only if the rest has at least this many letters."""
 
 
 def spellings(word: str) -> list[str]:
-    """What else the same word may be written as, the nearest first; none for scripts that spell it one way."""
+    """Other spellings of a word, the closest first; none in scripts with only one."""
     if word.isascii():
         return []
     found: list[str] = []
@@ -183,12 +185,13 @@ def spellings(word: str) -> list[str]:
     elif HEBREW.search(word):
         found += _hebrew(word)
     elif DEVANAGARI.search(word):
-        found += (NASAL_LETTER.sub("ं", word), NASAL_DOT.sub(_as_letter, word))
+        letter = NASAL_DOT.sub(lambda dot: f"{NASALS[(dot.lastindex or 1) - 1][0]}\u094d", word)
+        found += (NASAL_LETTER.sub("ं", word), letter)
     return [form for form in dict.fromkeys(found) if form != word]
 
 
 def one_spelling(word: str) -> str:
-    """The word with the endings and nasals that are mixed written one way, to tell whether two are the same."""
+    """The word with interchangeable endings and nasals written in one way, so that variants can be compared."""
     if word.isascii():
         return word
     if word[-1] in USUAL_ENDINGS:
@@ -203,7 +206,7 @@ def _arabic(word: str) -> Iterator[str]:
         bare = form.removeprefix(ARTICLE)
         if bare == form:
             yield ARTICLE + form
-        elif len(bare) >= SHORTEST:
+        elif len(bare) >= MIN_LETTERS:
             yield bare
     yield word.translate(PERSIAN)
     yield word.translate(ARABIC_LETTERS)
@@ -211,20 +214,15 @@ def _arabic(word: str) -> Iterator[str]:
 
 def _hebrew(word: str) -> Iterator[str]:
     yield HEBREW_ARTICLE + word
-    if word[0] in HEBREW_PREFIXES and len(word) > SHORTEST:
+    if word[0] in HEBREW_PREFIXES and len(word) > MIN_LETTERS:
         yield word[1:]
         yield HEBREW_ARTICLE + word[1:]
 
 
-def _as_letter(found: re.Match[str]) -> str:
-    nasal, _ = NASALS[(found.lastindex or 1) - 1]
-    return f"{nasal}\u094d"
-
-
 EXCEPTIONS = frozenset({"this", "less", "across", "always", "towards"})
-"""Words that end in 's' and are no plurals."""
+"""Words that end in 's' without being plurals."""
 
-SHORTEST_ROOT = 3
+MIN_ROOT_LETTERS = 3
 
 ALGORITHMS = {
     "ara": "arabic", "cat": "catalan", "ces": "czech", "dan": "danish", "deu": "german", "ell": "greek",
@@ -234,19 +232,18 @@ ALGORITHMS = {
     "nor": "norwegian", "pol": "polish", "por": "portuguese", "ron": "romanian", "rus": "russian", "spa": "spanish",
     "srp": "serbian", "swe": "swedish", "tam": "tamil", "tur": "turkish", "yid": "yiddish",
 }  # fmt: skip
-"""Which of the Snowball algorithms serves a language, by its ISO 639-3 code."""
+"""The Snowball algorithm for a language, by its ISO 639-3 code."""
 
 
 @lru_cache(maxsize=65_536)
 def roots(word: str) -> frozenset[str]:
-    """What a word may be the plural of, and the word itself.
+    """The word itself, and what it may be the English plural of.
 
-    One rule cannot know whether 'lenses' comes from 'lens' or 'lense', so both
-    stand, and two words match if they share a root. '-es' comes off only
-    where English puts it on, or 'planes' would meet 'plan'.
+    'lenses' may come from 'lens' or 'lense', so both are given, and two words match if they share a root. '-es' is
+    removed only where English adds it, or 'planes' would match 'plan'.
     """
     found = {word}
-    if word in EXCEPTIONS or len(word) <= SHORTEST_ROOT or not word.endswith("s") or word.endswith("ss"):
+    if word in EXCEPTIONS or len(word) <= MIN_ROOT_LETTERS or not word.endswith("s") or word.endswith("ss"):
         return frozenset(found)
     if word.endswith("ies"):
         found |= {f"{word[:-3]}y", word[:-1]}
@@ -256,27 +253,27 @@ def roots(word: str) -> frozenset[str]:
             found.add(word[:-2])
     else:
         found.add(word[:-1])
-    return frozenset(root for root in found if len(root) >= SHORTEST_ROOT)
+    return frozenset(root for root in found if len(root) >= MIN_ROOT_LETTERS)
 
 
 def share_root(word: str, others: Iterable[str]) -> bool:
-    """Whether the word and any of the others may be forms of one word."""
+    """Whether the word and any of the others may be forms of the same word."""
     mine = roots(word)
     return any(not mine.isdisjoint(roots(other)) for other in others)
 
 
 @cache
 def stemmer(language: str) -> Callable[[str], str]:
-    """The stemmer of a language, for words of any spelling; where there is none, words stay as they are."""
+    """The stemmer of a language, for folded or unfolded words; without an algorithm it only folds them."""
     algorithm = ALGORITHMS.get(language)
     if algorithm is None:
         return fold
     import importlib
 
-    # Not through the package's own factory, which takes another library where it happens to be installed.
+    # Not through the package's own factory, which uses another library if that happens to be installed.
     module = importlib.import_module(f"snowballstemmer.{algorithm}_stemmer")
     stem = getattr(module, f"{algorithm.capitalize()}Stemmer")().stemWord
-    lock = threading.Lock()  # one object works on one word at a time
+    lock = threading.Lock()  # a stemmer object has state, so it can do only one word at a time
 
     @lru_cache(maxsize=131_072)
     def stem_of(word: str) -> str:

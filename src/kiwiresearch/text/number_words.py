@@ -9,6 +9,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from kiwiresearch.text.languages import any_of
+
 DATA = files("kiwiresearch.text") / "data" / "quantities"
 
 SPACES = "[ \u00a0\u2009\u202f]"
@@ -16,17 +18,17 @@ PARTS = {"½": 1 / 2, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 1 / 4, "¾": 3 / 4, "⅕
 PARTS |= {"⅙": 1 / 6, "⅚": 5 / 6, "⅛": 1 / 8, "⅜": 3 / 8, "⅝": 5 / 8, "⅞": 7 / 8}
 PART_SIGNS = "".join(PARTS)
 DENOMINATORS = frozenset((2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 20, 32, 64, 100, 1000))
-"""What fractions are made of; '9/11' is a date."""
+"""The denominators of fractions; '9/11' is a date."""
 
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
-LARGEST_POWER = 99
+MAX_POWER = 99
 MAX_SCALES = 3
 MAX_GROUPS = 5
-LARGEST_SCALE = 1e30
-LARGE = str.maketrans("ſıİK", "siiK")
-"""Letters that a pattern takes for others where case makes no difference."""
+MAX_SCALE = 1e30
+CASE_VARIANTS = str.maketrans("ſıİK", "siiK")
+"""Letters that a pattern without case takes for others."""
 
-LONGEST_FIGURE = 40
+MAX_FIGURE_CHARS = 40
 SCALE_GAP = " \u00a0\u2009\u202f-"
 
 FIGURE = re.compile(
@@ -43,7 +45,7 @@ POWER_OF_TEN = re.compile(r"10(?:\^(?P<caret>[-−+]?[0-9]{1,3})(?![0-9])|(?P<hi
 
 
 class Amount(NamedTuple):
-    """A number with the place behind it, and how finely it was written."""
+    """A number, where it ends, and how precisely it was written."""
 
     value: float
     end: int
@@ -69,14 +71,9 @@ class Amount(NamedTuple):
 
 @cache
 def quantity_table(language: str) -> dict[str, Any]:
-    """What is known about quantities in a language; English serves for the rest."""
+    """The table of quantities of a language, or the English one."""
     name = language if (DATA / f"{language}.toml").is_file() else "eng"
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
-
-
-def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of the words, the longest first."""
-    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))
 
 
 class NumberWords:
@@ -126,11 +123,11 @@ class NumberWords:
         tree = _tree(starts)
         self.starts = re.compile(f"[ \\n\\t\u00a0\u202f(\\[\"“‘'’—–/-](?:{tree})\\b")
         self.first = re.compile(f"(?:{tree})\\b")
-        self._told = lru_cache(maxsize=1_024)(self._told_by)
-        """Few number words are told again and again."""
+        self._amount_of = lru_cache(maxsize=1_024)(self._computed_amount)
+        """Cached, since the same few number words occur again and again."""
 
     def read(self, text: str, start: int, limit: int, *, is_money: bool = False) -> Amount | None:
-        """The number that starts here, with its scale; None where there is none."""
+        """The number that starts here, with its scale; None if there is none."""
         if text[start].isdecimal() or text[start] == "." or text[start] in PARTS:
             amount = _figure(text, start, limit)
         else:
@@ -140,12 +137,12 @@ class NumberWords:
         amount = self._with_part(text, amount, limit)
         for scale in (self._scale, self._money_scale) if is_money else (self._scale,):
             while (
-                amount.scale <= LARGEST_SCALE
+                amount.scale <= MAX_SCALE
                 and text[amount.end : amount.end + 2].strip(SCALE_GAP)[:1] in self._scale_letters
                 and (found := scale.match(text, amount.end, limit))
                 and not (amount.is_word and "-" in found[0])
             ):
-                word = found[1].translate(LARGE).lower()
+                word = _lowered(found[1])
                 factor = self.scales.get(word) or self.short_scales.get(word) or self.money_scales[word]
                 amount = amount.times(factor, found.end())
         return amount
@@ -155,29 +152,30 @@ class NumberWords:
             return part
         if (found := self._words.match(text, start, limit)) is None:
             return None
-        told = self._told(found[0].translate(LARGE).lower())
-        return told._replace(end=start + told.end, number_end=start + told.number_end)
+        amount = self._amount_of(_lowered(found[0]))
+        return amount._replace(end=start + amount.end, number_end=start + amount.number_end)
 
-    def _told_by(self, written: str) -> Amount:
-        """What number words mean, as if the text began with them."""
+    def _computed_amount(self, written: str) -> Amount:
+        """The amount that number words mean, with offsets from their start."""
         words = re.split("[ -]", written)
         value, scale = self._sum(words)
-        end = _number_end(len(written), words, self)
+        end = len(written)
+        for word in reversed(words):  # the number ends where its last scales start
+            if word not in self.scales:
+                break
+            end -= len(word) + 1
         return Amount(value, len(written), _significant(value), _step(value), scale, end, is_word=True)
 
     def _part_of(self, found: re.Match[str]) -> Amount | None:
         """'two thirds', 'a quarter', 'half a million'."""
-        top = (
-            1.0
-            if found["half"] or found["of"].translate(LARGE).lower() in self.one
-            else self.values[found["of"].translate(LARGE).lower()]
-        )
-        name = (found["part"] or found["half"]).translate(LARGE).lower()
+        numerator = _lowered(found["of"] or "")
+        top = 1.0 if found["half"] or numerator in self.one else self.values[numerator]
+        name = _lowered(found["part"] or found["half"])
         under = 2 if name == self.half else self.parts.get(name) or self.parts[name[:-1]]
-        # 'five third' is no fraction, nor is 'twenty fifths'.
+        # 'five third' is not a fraction, nor is 'twenty fifths'.
         if top >= under or (top > 1) != (name not in self.parts and name != self.half):
             return None
-        scale = self.scales[found["scale"].translate(LARGE).lower()] if found["scale"] else 1.0
+        scale = self.scales[_lowered(found["scale"])] if found["scale"] else 1.0
         end = found.end()
         return Amount(top / under * scale, end, 1, 0.1 * scale, scale, end, is_word=True, is_part=scale == 1.0)
 
@@ -189,8 +187,8 @@ class NumberWords:
             or not (found := self._more.match(text, amount.end, limit))
         ):
             return amount
-        top = self.values[found["top"].translate(LARGE).lower()] if found["top"] else 1.0
-        name = (found["part"] or "").translate(LARGE).lower()
+        top = self.values[_lowered(found["top"])] if found["top"] else 1.0
+        name = _lowered(found["part"] or "")
         under = 2 if found["half"] else self.parts.get(name) or self.parts[name[:-1]]
         value, end = amount.value + top / under, found.end()
         return amount._replace(value=value, end=end, number_end=end, digits=amount.digits + 1, step=0.5, is_bare=False)
@@ -213,17 +211,12 @@ class NumberWords:
         return total + group, scale
 
 
-def _number_end(end: int, words: list[str], numbers: NumberWords) -> int:
-    """Where the number ends and its last scale begins."""
-    for word in reversed(words):
-        if word not in numbers.scales:
-            break
-        end -= len(word) + 1
-    return end
+def _lowered(word: str) -> str:
+    return word.translate(CASE_VARIANTS).lower()
 
 
 def _figure(text: str, start: int, limit: int) -> Amount | None:
-    # Nine of ten are a few figures and a space before a word.
+    # Fast path: nine of ten numbers are a few digits before a space and a word.
     if (found := SIMPLE.match(text, start, limit)) and found.end() < limit:
         written, end = found[0], found.end()
         significant = len(written.rstrip("0")) or 1
@@ -231,7 +224,7 @@ def _figure(text: str, start: int, limit: int) -> Amount | None:
     if found := POWER_OF_TEN.match(text, start, limit):
         power = _power(found)
         return None if power is None else Amount(10.0**power, found.end(), 1, 10.0**power, 1.0, found.end())
-    if (found := FIGURE.match(text, start, min(limit, start + LONGEST_FIGURE))) is None:
+    if (found := FIGURE.match(text, start, min(limit, start + MAX_FIGURE_CHARS))) is None:
         return None
     end = found.end()
     if end < limit and (text[end].isdecimal() or text[end] in "^⁰¹²³⁴⁵⁶⁷⁸⁹⁻"):
@@ -242,8 +235,10 @@ def _figure(text: str, start: int, limit: int) -> Amount | None:
         if power is None:
             return None
         end = power_found.end()
-        scaled = amount.times(10.0**power, end)
-        return scaled._replace(value=_raised(amount.value, power), scale=1.0, number_end=end)
+        # Computed from the digits, where possible, to avoid the rounding error of multiplying.
+        digits = repr(amount.value)
+        value = amount.value * 10.0**power if "e" in digits else float(f"{digits}e{power}")
+        return amount.times(10.0**power, end)._replace(value=value, scale=1.0, number_end=end)
     return amount
 
 
@@ -271,13 +266,7 @@ def _plain_figure(found: re.Match[str]) -> Amount | None:
 def _power(found: re.Match[str]) -> int | None:
     written = next(group for group in found.groups() if group)
     power = int(written.translate(RAISED))
-    return power if abs(power) <= LARGEST_POWER else None
-
-
-def _raised(value: float, power: int) -> float:
-    """The value times a power of ten, as it would be written, without the error of multiplying."""
-    written = repr(value)
-    return value * 10.0**power if "e" in written else float(f"{written}e{power}")
+    return power if abs(power) <= MAX_POWER else None
 
 
 def _significant(value: float) -> int:
@@ -290,7 +279,7 @@ def _step(value: float) -> float:
 
 
 def _tree(words: Iterable[str]) -> str:
-    """A pattern of words by their first letters, large or small: most words fail at their first."""
+    """A pattern of words by their letters, the first in either case: most words fail at the first letter."""
     by_letter: dict[str, list[str]] = {}
     for word in words:
         by_letter.setdefault(word[0], []).append(word[1:])
@@ -310,5 +299,5 @@ def _branches(rests: Iterable[str]) -> str:
 
 @cache
 def number_words(language: str) -> NumberWords:
-    """The numbers of a language, read from its table once."""
+    """The number words of a language."""
     return NumberWords(language)

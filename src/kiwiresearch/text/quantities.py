@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from kiwiresearch.text.number_words import PART_SIGNS, any_of, quantity_table
+from kiwiresearch.text.languages import any_of
+from kiwiresearch.text.number_words import PART_SIGNS, quantity_table
 from kiwiresearch.text.quantity import (
     NO_QUANTITY,
     Qualifier,
@@ -22,7 +23,7 @@ from kiwiresearch.text.units import MeasuredNumber, MeasureReader, Unit
 WORD = re.compile(r"[ \u00a0]([^\W\d_][^\W_]*(?:[-'’][^\W_]+)*)")
 MAX_WORDS = 5
 NO_PLURAL_ENDS = ("ss", "us", "is", "'s", "’s")
-SHORTEST_PLURAL = 4
+MIN_PLURAL_LETTERS = 4
 
 
 class CountedPhrase(NamedTuple):
@@ -35,7 +36,7 @@ class CountedPhrase(NamedTuple):
 
 
 class CountedNouns:
-    """Reads what stands behind a number in one language."""
+    """Reads the nouns after numbers in one language."""
 
     def __init__(self, language: str) -> None:
         known = quantity_table(language)["counted"]
@@ -46,7 +47,7 @@ class CountedNouns:
         self._of_the = re.compile(rf"[ \u00a0](?:{any_of(known['of_the'])})\b")
 
     def read(self, text: str, start: int, limit: int, *, is_single: bool = False) -> CountedPhrase | None:
-        """The noun phrase behind a number that ends at `start`; one thing needs no plural."""
+        """The noun phrase after a number that ends at `start`; a single thing need not be plural."""
         at = start
         if found := self._of_the.match(text, start, limit):
             at = found.end()
@@ -72,19 +73,19 @@ class CountedNouns:
     def _is_plural(self, word: str) -> bool:
         if word in self._plurals:
             return True
-        if not word.endswith("s") or len(word) < SHORTEST_PLURAL or word in self._not_plurals:
+        if not word.endswith("s") or len(word) < MIN_PLURAL_LETTERS or word in self._not_plurals:
             return False
         return not word.endswith(NO_PLURAL_ENDS)
 
 
 @cache
 def counted_nouns(language: str) -> CountedNouns:
-    """The nouns of a language, read from its table once."""
+    """The counted nouns of a language."""
     return CountedNouns(language)
 
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
-"""A figure and a word: no need to look for times of day and the like. Nor is there where no figure starts."""
+"""A number before a word, or no number at all: then it cannot be a time of day or the like."""
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")
@@ -97,26 +98,24 @@ PLAIN = Unit("", 1.0)
 SHARE = Unit("%", 100.0)
 YEAR = Unit("s", 31557600.0)
 SQUARE_KILOMETRE = 1e6
-OLDEST = 130
+MAX_HUMAN_AGE = 130
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 ROUND = 50
-"""What a figure that might be a year is divisible by where it is a count; others are written with a comma."""
+"""A number that might be a year is a count only if it is divisible by this; other counts are written with a comma."""
 
 LARGE_WORD = 13
 LARGE_FIGURE = 10_000
 NUMBER_OF_SOMETHING = 1e7
-"""From here on, figures without commas are more often the number of a thing than a number of things."""
+"""From here on, a number without commas is more often an identifier than a count."""
 
 
 def quantities_in(text: str, language: str = "eng", *, not_in: Sequence[tuple[int, int]] = ()) -> list[Quantity]:
-    """The quantities a text states, in order; spans in `not_in`, such as those of dates, are no part of any."""
+    """The quantities in a text, in order, outside the spans in `not_in`, such as those of dates."""
     return _Reader(text, language, not_in).read()
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans in order, those that meet as one."""
-    if not spans:
-        return []
+    """The spans in order, with adjacent and overlapping ones joined."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(span for span in spans if span[0] < span[1]):
         if joined and start <= joined[-1][1]:
@@ -127,7 +126,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class _Reader:
-    """Goes through one text from number to number."""
+    """Reads one text from number to number."""
 
     def __init__(self, text: str, language: str, not_in: Sequence[tuple[int, int]]) -> None:
         self.text = text
@@ -153,7 +152,7 @@ class _Reader:
         return found
 
     def _starts(self) -> Iterator[int]:
-        """Where figures and number words begin, from where reading has come to."""
+        """Where numbers in digits and number words start, after what has been read."""
         text, size, numbers = self.text, len(self.text), self.spans.numbers
         digit = -1
         word = 0 if numbers.first.match(text) else -1
@@ -167,7 +166,7 @@ class _Reader:
             yield min(digit, word)
 
     def _at(self, start: int) -> Quantity | int:
-        """The quantity whose number starts here, or where to go on."""
+        """The quantity whose number starts here, or the offset at which to continue."""
         place = bisect_right(self.closed_starts, start)
         if place and self.closed[place - 1][1] > start:
             return self.closed[place - 1][1]
@@ -214,9 +213,9 @@ class _Reader:
         return number.end
 
     def _plain(self, number: MeasuredNumber, before: WordsBefore) -> Quantity | int:
-        """A number without a unit: an age, a rate, a count, or no quantity at all."""
+        """A number without a unit: an age, a rate, a count, or not a quantity."""
         low, high = number.low, number.high
-        if high.is_bare and high.value < OLDEST and self.cues.is_age(before):
+        if high.is_bare and high.value < MAX_HUMAN_AGE and self.cues.is_age(before):
             return self._made(number._replace(written=self.cues.age_unit), YEAR, before)
         if self.cues.is_label(before) or (low.is_bare and self.cues.is_in_name(before)):
             return number.end
@@ -224,8 +223,8 @@ class _Reader:
         if is_pronoun and not self.cues.may_be_one(before, self.text, number.end):
             return number.end
         is_single = low.value == high.value == 1
-        behind = number.end + self.text.startswith("+", number.end)
-        noun = None if number.is_split else self.nouns.read(self.text, behind, self.limit, is_single=is_single)
+        after = number.end + self.text.startswith("+", number.end)
+        noun = None if number.is_split else self.nouns.read(self.text, after, self.limit, is_single=is_single)
         if rate := self._rate(number, noun):
             return self._made(rate[0], rate[1], before, noun)
         if not self._counts(number, noun, before):
@@ -237,9 +236,6 @@ class _Reader:
     def _is_pronoun(self, number: MeasuredNumber) -> bool:
         low = number.low
         return low.is_word and low.value == 1 == low.scale and number.high is low
-
-    def _is_small_word(self, number: MeasuredNumber) -> bool:
-        return number.low.is_word and number.low.value < LARGE_WORD
 
     def _rate(self, number: MeasuredNumber, noun: CountedPhrase | None) -> tuple[MeasuredNumber, Unit] | None:
         """'300 people per square kilometre', '12 deaths per 1,000'."""
@@ -286,7 +282,8 @@ class _Reader:
     def _qualifier(self, number: MeasuredNumber, before: WordsBefore) -> Qualifier:
         found = self.cues.qualifier(before, self.text, (number.high.end, number.end), self.limit)
         # 'over 16–18 days' and 'over two legs' say how long, not more than what.
-        is_ambiguous = number.low is not number.high or (number.unit is None and self._is_small_word(number))
+        is_small_word = number.low.is_word and number.low.value < LARGE_WORD
+        is_ambiguous = number.low is not number.high or (number.unit is None and is_small_word)
         return "" if found == "more than" and is_ambiguous and before.words[-1] in self.cues.ambiguous else found
 
     def _made(
@@ -310,7 +307,7 @@ class _Reader:
         )
 
     def _is_converted(self, first: Quantity, second: Quantity) -> bool:
-        """Whether the second says the first again in another unit, in brackets."""
+        """Whether the second is the first in another unit, in brackets."""
         gap = self.text[first.end : second.start]
         if not (BRACKET.fullmatch(gap) or (first.converted and MORE_IN_BRACKET.fullmatch(gap))):
             return False

@@ -1,4 +1,4 @@
-"""A quantity, how two of them compare, and the words around a number that tell what it is."""
+"""A quantity, how two of them compare, and the words around a number that show what it is."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple
 
-from kiwiresearch.text.languages import roots
-from kiwiresearch.text.number_words import PART_SIGNS, SPACES, any_of, number_words, quantity_table
+from kiwiresearch.text.languages import any_of, roots
+from kiwiresearch.text.number_words import PART_SIGNS, SPACES, number_words, quantity_table
 
 Qualifier = Literal["", "about", "more than", "less than", "at least", "at most"]
 Relation = Literal["same", "rounding", "overlap", "unit", "apart", "different kinds"]
 
 ABOUT = 0.10
-"""The share by which 'about' widens a value to both sides."""
+"""The share by which 'about' widens a value in both directions."""
 
 MAX_ROUNDED = 0.10
-"""However many noughts a figure ends in, rounding explains no more than this share of it."""
+"""However many zeros a number ends in, rounding explains no more than this share of it."""
 
 COUNTED_ONE_BY_ONE = 100
-"""Below this, a count in one word or figure is meant as it stands."""
+"""Below this, a count is exact."""
 
 FLOAT_NOISE = 1e-9
 
@@ -32,7 +32,7 @@ DOLLARS = "$"
 
 
 class Quantity(NamedTuple):
-    """A value or a range with its unit, and where it stands; qualifier words are outside the span."""
+    """A value or a range with its unit and its span, which does not include the qualifier."""
 
     start: int
     end: int
@@ -46,13 +46,13 @@ class Quantity(NamedTuple):
     is_range: bool
     counted_words: str = ""
     step: float = 1.0
-    """What one more in the last significant figure would add, in the base unit."""
+    """The value of one in the last significant digit, in the base unit."""
     converted: bool = False
-    """Said again in another unit, in brackets behind the first."""
+    """Whether it repeats the quantity before it in another unit, in brackets."""
 
     @property
     def is_open(self) -> bool:
-        """Whether only one end is told."""
+        """Whether only one end is given."""
         return self.qualifier not in ("", "about")
 
     @property
@@ -63,14 +63,14 @@ class Quantity(NamedTuple):
         if self.qualifier in ("less than", "at most"):
             return -math.inf, self.high
         if self.qualifier == "about":
-            # A share of kelvins would be as good as anything.
+            # A share of the kelvins would allow nearly any temperature.
             low, high = (self.step, self.step) if self.unit == "K" else (abs(self.low) * ABOUT, abs(self.high) * ABOUT)
             return self.low - low, self.high + high
         return self.low, self.high
 
     @property
     def rounding(self) -> float:
-        """How far the true value may lie from the one written, by its significant figures."""
+        """How far the true value may be from the written one, judging by its significant digits."""
         if not self.unit and self.low == int(self.low) < COUNTED_ONE_BY_ONE and self.step <= COUNTED_ONE_BY_ONE / 2:
             return 0.0
         if self.unit == "K":
@@ -79,7 +79,7 @@ class Quantity(NamedTuple):
 
 
 def quantity_relation(one: Quantity, other: Quantity) -> Relation:
-    """Whether two quantities can both be true of the same thing, and if so why; the order makes no difference."""
+    """Whether two quantities can both be true of the same thing, and why; their order does not matter."""
     if not _same_kind(one, other):
         return "different kinds"
     noise = FLOAT_NOISE * max(abs(one.high), abs(other.high))
@@ -108,7 +108,7 @@ def _same_kind(one: Quantity, other: Quantity) -> bool:
 
 
 def _is_mistaken(one: Quantity, other: Quantity) -> bool:
-    """Whether one is the other with a wrong unit; with one figure each, that would be chance."""
+    """Whether one is the other with a wrong unit; with a single digit each, that would be chance."""
     small, large = sorted((one, other), key=lambda each: abs(each.low))
     if one.is_range or other.is_range or not small.low or min(one.digits, other.digits) < 2:
         return False
@@ -126,9 +126,9 @@ def _kinds(noun: str) -> frozenset[int]:
     return frozenset(place for place, words in enumerate(groups) if noun in words.split())
 
 
-LONGEST_BEFORE = 48
+MAX_CHARS_BEFORE = 48
 OPENING = "(“\"'"
-LONGEST_QUALIFIER = 4
+MAX_QUALIFIER_WORDS = 4
 NUMBER_AHEAD = rf"(?=[^\W_]|[.$£€¥₹−-]|[{PART_SIGNS}])"
 SENTENCE_END = re.compile(r"[.!?:;\n][\"”’)\]]*\s*[\"“‘(\[]*$|^[\s\"“‘(\[]*$")
 
@@ -154,21 +154,21 @@ NO_QUANTITY = re.compile(
 
 
 class WordsBefore(NamedTuple):
-    """What stands before a number."""
+    """The words before a number."""
 
     words: tuple[str, ...]
-    """The last words in small letters, the nearest last; signs stay on them."""
+    """In lower case, the nearest last, with their punctuation."""
     last: str
     """The nearest word as it is written."""
     is_adjacent: bool
-    """Whether white space, and no line end, is all there is between."""
+    """Whether only white space, but no line end, is between it and the number."""
 
 
 NOTHING_BEFORE = WordsBefore((), "", is_adjacent=False)
 
 
 class NumberCues:
-    """The words around numbers in one language."""
+    """The words around numbers in one language, and what they mean."""
 
     def __init__(self, language: str) -> None:
         known = quantity_table(language)
@@ -185,7 +185,7 @@ class NumberCues:
         self.to_or_and = re.compile(rf"(?:[–—-]|{SPACES}(?:{to}|{ranges['and']}){SPACES}){NUMBER_AHEAD}")
         joining = " ".join(ranges[key] for key in ("to", "or", "by", "and")).split()
         self.joints = frozenset(word[0] for word in joining)
-        """Letters that a word between two numbers may begin with."""
+        """The first letters of words that may be between two numbers."""
         self._or = frozenset(ranges["or"].split())
         self.between = frozenset(ranges["between"].split())
         self.from_words = frozenset(ranges["from"].split())
@@ -210,7 +210,7 @@ class NumberCues:
 
     def before(self, text: str, floor: int, start: int) -> WordsBefore:
         """The words before a number that starts at `start`; `floor` is where the last quantity ended."""
-        written = text[max(floor, start - LONGEST_BEFORE) : start]
+        written = text[max(floor, start - MAX_CHARS_BEFORE) : start]
         if "\n" in written or "\t" in written or "—" in written:
             written = written[max(map(written.rfind, "\n\t—")) + 1 :]
         words = tuple(written.lower().split())
@@ -219,10 +219,10 @@ class NumberCues:
         return WordsBefore(words, written.rsplit(None, 1)[-1], written[-1].isspace())
 
     def qualifier(self, before: WordsBefore, text: str, ends: Iterable[int], limit: int) -> Qualifier:
-        """What the words before a number, or those behind the quantity, say about its exactness."""
+        """What the words before a number, or after the quantity, say about its precision."""
         words = before.words
         if words and words[-1].lstrip(OPENING) in self._qualifier_ends:
-            for length in range(min(LONGEST_QUALIFIER, len(words)), 0, -1):
+            for length in range(min(MAX_QUALIFIER_WORDS, len(words)), 0, -1):
                 if found := self._qualifiers.get(" ".join(words[-length:]).lstrip(OPENING)):
                     return found
         if words and (found := self._qualifiers.get(words[-1][-1])):
@@ -250,7 +250,7 @@ class NumberCues:
         return gap.strip() in self._or
 
     def is_change(self, before: WordsBefore) -> bool:
-        """Whether 'from 5 to 10' tells how something grew or shrank."""
+        """Whether 'from 5 to 10' says how something grew or shrank."""
         return (
             before.words[-1:] != ()
             and before.words[-1] in self.from_words
@@ -262,14 +262,14 @@ class NumberCues:
         return bool(before.words) and before.words[-1].lstrip(OPENING) in self._labels
 
     def is_in_name(self, before: WordsBefore) -> bool:
-        """Whether a capital stands before the number, as in 'Apollo 11'."""
+        """Whether a capitalised word is before the number, as in 'Apollo 11'."""
         last = before.last.lstrip(OPENING)
         if not before.is_adjacent or not last[:1].isupper() or not last[-1].isalnum() or last.endswith(("'s", "’s")):
             return False
         return last.lower() not in self._not_names
 
     def may_be_plain(self, before: WordsBefore) -> bool:
-        """Whether a bare figure that counts nothing named may still be a number of something."""
+        """Whether a bare number without a noun may still be a count."""
         return bool(before.words) and before.words[-1] in self._plain_after
 
 
@@ -279,5 +279,5 @@ def starts_sentence(text: str, start: int) -> bool:
 
 @cache
 def number_cues(language: str) -> NumberCues:
-    """The cues of a language, read from its table once."""
+    """The cues of a language."""
     return NumberCues(language)

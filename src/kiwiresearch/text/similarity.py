@@ -13,19 +13,19 @@ from typing import NamedTuple
 from rapidfuzz.distance import Indel
 
 from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.words import CJK, fold, plain_lower, words_in
+from kiwiresearch.text.words import CJK, common_prefix_length, fold, plain_lower, words_in
 
 WORD = re.compile(r"[^\W_]+")
 ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "ly", "s", "y", "e",
 )  # fmt: skip
 ROOT = 4
-"""No root is shorter than this."""
+"""The minimum length of a root."""
 
 
 @lru_cache(maxsize=65_536)
 def _root(word: str, language: str) -> str:
-    """A root that is good enough to tell how much two sentences share, in a fraction of a real stemmer's time."""
+    """A root that is good enough to compare two sentences, in a fraction of the time of a real stemmer."""
     if word in language_words(language).stop_words:
         return ""
     ending = next((end for end in ENDINGS if word.endswith(end) and len(word) - len(end) >= ROOT), "")
@@ -33,14 +33,12 @@ def _root(word: str, language: str) -> str:
 
 
 def roots_of(text: str, language: str) -> frozenset[str]:
-    """The roots of the words that say something."""
-    roots = {_root(word, language) for word in WORD.findall(plain_lower(text))}
-    roots.discard("")
-    return frozenset(roots)
+    """The roots of the content words."""
+    return frozenset(_root(word, language) for word in WORD.findall(plain_lower(text))) - {""}
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of words that two texts have in common, of all that they have."""
+    """The number of words that two texts share, divided by the number of all their words."""
     if not one or not other:
         return 0.0
     common = len(one & other)
@@ -48,51 +46,51 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def containment(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the shorter text's words that the longer one has too."""
+    """The share of the shorter text's words that the longer one also has."""
     return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
 PIECE = re.compile(rf"\s+|{CJK.pattern}|[^\W_]+(?:[.,'’:/-][^\W_]+)*|.", re.DOTALL)
-"""A word or figure, a space, a sign; scripts that write words together are taken letter by letter."""
+"""A word or number, a space, or a sign; in scripts without spaces, a single character."""
 
 FIGURE = re.compile(r"\d")
 ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | dict.fromkeys("‘’‛′`´", "'") | dict.fromkeys("“”„«»″", '"'))
-"""Signs of which each maker of a book has its own."""
+"""Characters that books use interchangeably."""
 
 COMMA = re.compile(r"[,;](?!\d)")
-"""Within a figure it is part of that; elsewhere it is a matter of style."""
+"""Commas that are a matter of style, and not part of a number."""
 
 
 class TextRun(NamedTuple):
-    """Some words in a row, which stand in the other sentence too or do not."""
+    """Consecutive words of a sentence that are all in the other sentence, or all not."""
 
     text: str
     differs: bool
 
 
 def comparable(text: str) -> str:
-    """A sentence as it is compared: case, spaces, commas, full stop, and kinds of dashes and quotes do not matter."""
+    """A sentence without differences of case, spaces, commas, final stop, and kinds of dashes and quotes."""
     signs = COMMA.sub(" ", unicodedata.normalize("NFKC", text).translate(ALIKE))
     return " ".join(signs.casefold().split()).rstrip(". ")
 
 
 def compared_words(text: str) -> tuple[str, ...]:
-    """The words and figures of a sentence as they are compared, without signs."""
+    """The words and numbers of a sentence as they are compared."""
     return tuple(piece for piece in PIECE.findall(comparable(text)) if any(char.isalnum() for char in piece))
 
 
 def without_figures(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words with every figure as the same sign: what is said, whatever the numbers are."""
+    """The words with "0" for every number."""
     return tuple("0" if FIGURE.search(word) else word for word in words)
 
 
 def sequence_similarity(one: tuple[str, ...], other: tuple[str, ...], least: float = 0.0) -> float:
-    """The share of words that two sentences have in common, in their order; 0 where it is below `least`."""
+    """The share of words that two sentences have in common, in their order; 0 if it is below `least`."""
     return Indel.normalized_similarity(one, other, score_cutoff=least)
 
 
 def marked_differences(one: str, other: str) -> tuple[tuple[TextRun, ...], tuple[TextRun, ...]]:
-    """Both sentences in runs of words, those marked that the other does not have."""
+    """Both sentences as sequences of words, with those marked that the other does not have."""
     first, second = PIECE.findall(one), PIECE.findall(other)
     match = SequenceMatcher(None, [piece.casefold() for piece in first], [p.casefold() for p in second], autojunk=False)
     left: list[TextRun] = []
@@ -109,7 +107,7 @@ def _add(runs: list[TextRun], text: str, *, differs: bool) -> None:
 
 
 def _joined(runs: list[TextRun]) -> tuple[TextRun, ...]:
-    """Two marked runs with nothing but a space between them are one."""
+    """The runs with those joined that have only a space between them."""
     found: list[TextRun] = []
     for number, run in enumerate(runs):
         is_gap = not run.differs and not run.text.strip() and 0 < number < len(runs) - 1
@@ -122,51 +120,47 @@ def _joined(runs: list[TextRun]) -> tuple[TextRun, ...]:
 
 
 FAMILY, FAMILY_SHARE = 4, 0.55
-"""Words are of one family if so many letters, and such a share of the longer one, are their common beginning."""
+"""Words are related if their common prefix has at least this many letters, and this share of the longer word."""
 
 
 def are_related_forms(word: str, other: str) -> bool:
-    """Whether two words are likely forms of one: 'volcanic' and 'volcano', 'slave' and 'slavery'."""
-    length = 0
-    for one, two in zip(word, other, strict=False):
-        if one != two:
-            break
-        length += 1
+    """Whether two words are probably forms of one: 'volcanic' and 'volcano', 'slave' and 'slavery'."""
+    length = common_prefix_length(word, other)
     return length >= FAMILY and length >= FAMILY_SHARE * max(len(word), len(other))
 
 
 HALF = 0.5
-"""A heading that has half of the aspect's words is about it."""
+"""A heading with half of the aspect's words is about it."""
 
 
 @cache
-def _silent(language: str) -> frozenset[str]:
+def _folded_stop_words(language: str) -> frozenset[str]:
     return frozenset(map(fold, language_words(language).stop_words))
 
 
 @lru_cache(maxsize=16_384)
 def stems_in(text: str, language: str) -> frozenset[str]:
-    """The roots of the words of a text that say something."""
-    stem_of, silent = stemmer(language), _silent(language)
-    return frozenset(stem_of(word) for word in fold(text).split() if word not in silent)
+    """The stems of the content words of a text."""
+    stem_of, stop_words = stemmer(language), _folded_stop_words(language)
+    return frozenset(stem_of(word) for word in fold(text).split() if word not in stop_words)
 
 
 @dataclass(frozen=True, slots=True)
 class AspectWords:
-    """Roots of words: the aspect's own, others that ask for the same, and those that speak of it."""
+    """The stems of an aspect's own words, of their synonyms, and of related words."""
 
     own: frozenset[str]
     synonyms: frozenset[str]
     related: frozenset[str]
     language: str
     required: frozenset[str] = frozenset()
-    """Names in the aspect, such as 'South Africa': what has none of their words is of something else."""
+    """Words of names in the aspect, such as 'South Africa': a text with none of them is about something else."""
 
     @classmethod
     def of(cls, aspect: str, language: str) -> AspectWords:
         stem_of = stemmer(language)
         known = language_words(language)
-        words = [word for word in fold(aspect).split() if word not in _silent(language)]
+        words = [word for word in fold(aspect).split() if word not in _folded_stop_words(language)]
         groups = [group for group in known.aspects.values() if not group.naming_words.isdisjoint(words)]
         asked = frozenset(stem_of(word) for group in groups for word in group.naming_words)
         said = frozenset(stem_of(word) for group in groups for word in group.related_words)
@@ -182,15 +176,15 @@ class AspectWords:
         return any(map(self.names, headings))
 
     def naming_score(self, stems: Iterable[str]) -> float:
-        """How much some words name the aspect: how many of its synonyms, and which share of its own words."""
+        """How clearly some words name the aspect: the number of its synonyms, and the share of its own words."""
         stems = frozenset(stems)
         own = sum(any(one == stem or are_related_forms(one, stem) for stem in stems) for one in self.own)
         return min(2, len(stems & self.synonyms)) + (own / len(self.own) if self.own else 0.0)
 
     def lacks_required(self, stems: Iterable[str]) -> bool:
-        """Whether some words have none of those that are needed."""
+        """Whether none of the required words is among some words."""
         return bool(self.required) and self.required.isdisjoint(stems)
 
     def mention_count(self, stems: Iterable[str]) -> int:
-        """How many words speak of the aspect without naming it; two are as good as more."""
+        """How many words are related to the aspect, at most two."""
         return min(2, len(self.related & frozenset(stems)))

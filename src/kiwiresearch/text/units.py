@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, any_of, number_words, quantity_table
+from kiwiresearch.text.languages import any_of
+from kiwiresearch.text.number_words import PARTS, RAISED, SPACES, Amount, number_words, quantity_table
 from kiwiresearch.text.quantity import NO_QUANTITY, WordsBefore, number_cues
 
 TOKEN = re.compile(
@@ -29,7 +30,7 @@ class Unit(NamedTuple):
 
 
 class WrittenUnit(NamedTuple):
-    """A unit as it stands in a text."""
+    """A unit in a text."""
 
     unit: Unit
     start: int
@@ -81,22 +82,19 @@ class Units:
     def read(
         self, text: str, start: int, limit: int, *, scale: float = 1.0, is_sure: bool = False
     ) -> WrittenUnit | None:
-        """The unit behind a number that ends at `start`; 'in' is one only where a unit is sure to stand."""
+        """The unit after a number that ends at `start`; `is_sure` accepts 'in' and other ambiguous words."""
         found = self._one(text, start, limit, scale=scale, is_sure=is_sure)
         if found is None or found.unit.offset:
             return found
-        return self._divided(text, found, limit)
-
-    def priced(self, text: str, money: WrittenUnit, limit: int) -> WrittenUnit:
-        """Money, with what it is paid for: '$70 per tonne'."""
-        return self._divided(text, money, limit)
+        return self.divided(text, found, limit)
 
     def over(self, text: str, start: int, limit: int) -> WrittenUnit | None:
-        """The unit behind '/' or 'per', of which so many come on each."""
+        """The unit after '/' or 'per'."""
         per = OVER.match(text, start, limit)
         return self._one(text, per.end(), limit, is_sure=True) if per else None
 
-    def _divided(self, text: str, found: WrittenUnit, limit: int) -> WrittenUnit:
+    def divided(self, text: str, found: WrittenUnit, limit: int) -> WrittenUnit:
+        """A unit with what it is divided by: 'km/h', '$70 per tonne', 'm s⁻¹'."""
         unit, end = found.unit, found.end
         if (below := self.over(text, end, limit)) and not below.unit.offset:
             return WrittenUnit(_quotient(unit, below.unit, 1), found.start, below.end)
@@ -114,7 +112,7 @@ class Units:
         low = word.lower()
         if low in self._longer and (longer := LONGER.match(text, found.end(), limit)):
             for part in _shorter(low + longer[0].lower()):
-                if unit := self.names.get(_plain(part)):
+                if unit := self.names.get(part.replace("\u00a0", " ").replace("-", " ")):
                     return WrittenUnit(unit, found.start("word"), found.start("word") + len(part))
         if word[0] == "°":
             low = word = word.replace(" ", "").replace("\u00a0", "")
@@ -140,14 +138,10 @@ def _split(words: str) -> Iterator[str]:
 
 
 def _shorter(words: str) -> Iterator[str]:
-    """The words, and then fewer of them."""
+    """The words, then without the last one, and so on, while there are at least two."""
     while " " in words or "-" in words or "\u00a0" in words:
         yield words
         words = words[: max(words.rfind(" "), words.rfind("-"), words.rfind("\u00a0"))]
-
-
-def _plain(words: str) -> str:
-    return words.replace("\u00a0", " ").replace("-", " ")
 
 
 def _quotient(unit: Unit, below: Unit, power: int) -> Unit:
@@ -157,23 +151,23 @@ def _quotient(unit: Unit, below: Unit, power: int) -> Unit:
 
 @cache
 def units_of(language: str) -> Units:
-    """The units of a language, read from its table once."""
+    """The units of a language."""
     return Units(language)
 
 
 PLUS_MINUS = re.compile(rf"{SPACES}?(?:±|\+/[-−–]){SPACES}?(?=[0-9.])")
 MIXED_GAP = re.compile(rf"(?:,?{SPACES}(?:and{SPACES})?|,{SPACES}?)(?=[0-9a-z])")
 MIXED = {"m": 13, "kg": 17, "s": 366}
-"""How many of the smaller unit the larger may hold where both make one quantity: '6 ft 2 in'."""
+"""The highest ratio of two units that make one quantity: '6 ft 2 in'."""
 
 MINUS = "-−"
 DASHES = "-−–"
 GLUE = frozenset("_/^°'’#№.,×⁄")
-LONGEST_SIGN = 6
+MAX_SIGN_CHARS = 6
 
 
 class MeasuredNumber(NamedTuple):
-    """A number or a range, with its unit where it has one."""
+    """A number or a range, with its unit if it has one."""
 
     start: int
     end: int
@@ -186,7 +180,7 @@ class MeasuredNumber(NamedTuple):
     """What a smaller unit adds, in the base unit."""
     step: float = 0.0
     is_split: bool = False
-    """The first of two numbers that are no range; its unit stands behind the second."""
+    """Whether it is the first of two numbers that are not a range, with the unit after the second."""
 
 
 class _Side(NamedTuple):
@@ -206,7 +200,7 @@ class MeasureReader:
         self.numbers, self.units, self.cues = number_words(language), units_of(language), number_cues(language)
 
     def measured(self, start: int, floor: int, limit: int) -> MeasuredNumber | None:
-        """The number that starts here, or None where the signs around it make it part of something else."""
+        """The number that starts here; None if the characters around it make it part of something else."""
         text = self.text
         is_figure = text[start].isdecimal() or text[start] in PARTS
         if (
@@ -232,7 +226,7 @@ class MeasureReader:
         return self._ranged(begin, side, self.cues.before(text, floor, begin), limit)
 
     def _money_before(self, start: int, floor: int) -> tuple[int, str]:
-        before = self.text[max(floor, start - LONGEST_SIGN) : start]
+        before = self.text[max(floor, start - MAX_SIGN_CHARS) : start]
         last = before[-1:] if not before[-1:].isspace() else before[-2:-1]
         if last not in self.units.sign_ends or not (found := self.units.sign.search(before)):
             return start, ""
@@ -242,31 +236,31 @@ class MeasureReader:
         self, start: int, limit: int, *, money: str = "", is_negative: bool = False, is_second: bool = False
     ) -> _Side | None:
         amount = self.numbers.read(self.text, start, limit, is_money=bool(money))
-        if amount is None or self._goes_on(amount.end, limit):
+        if amount is None or self._continues(amount.end, limit):
             return None
         if is_negative:
             amount = amount._replace(value=-amount.value)
-        written = self._unit_behind(amount, money, limit, is_second=is_second)
+        written = self._unit_after(amount, money, limit, is_second=is_second)
         return _Side(amount, money, written, written.end if written else amount.end)
 
-    def _unit_behind(self, amount: Amount, money: str, limit: int, *, is_second: bool) -> WrittenUnit | None:
+    def _unit_after(self, amount: Amount, money: str, limit: int, *, is_second: bool) -> WrittenUnit | None:
         end = amount.end
         if money:
-            return self.units.priced(self.text, WrittenUnit(Unit(self.units.signs[money], 1.0), end, end), limit)
+            return self.units.divided(self.text, WrittenUnit(Unit(self.units.signs[money], 1.0), end, end), limit)
         if amount.is_part and (of_a := self.cues.of_a.match(self.text, end, limit)):
             end = of_a.end()
         return self.units.read(self.text, end, limit, scale=amount.scale, is_sure=is_second)
 
-    def _goes_on(self, end: int, limit: int) -> bool:
-        """Whether figures follow that are no part of the number: '1,5', '3/17', '4:1'."""
+    def _continues(self, end: int, limit: int) -> bool:
+        """Whether digits follow that are not part of the number: '1,5', '3/17', '4:1'."""
         text = self.text
         return end + 1 < limit and text[end] in ".,:/" and text[end + 1].isdecimal()
 
     def _ranged(self, begin: int, side: _Side, before: WordsBefore, limit: int) -> MeasuredNumber | None:
         amount = side.amount
-        behind = self.text[side.end : side.end + 2]
-        if behind[1:].isalpha() and behind[0] == " " and behind[1] not in self.cues.joints:
-            return self._single(begin, side, before, limit)
+        following = self.text[side.end : side.end + 2]
+        if following[1:].isalpha() and following[0] == " " and following[1] not in self.cues.joints:
+            return self._single(begin, side, before, limit)  # fast path: no word that joins two numbers
         if uncertain := self._plus_minus(begin, side, before, limit):
             return uncertain
         is_between = bool(before.words) and before.words[-1] in self.cues.between
@@ -293,7 +287,7 @@ class MeasureReader:
         return self._measured(begin, second.end, amount, high, before, unit, side.money)
 
     def _second(self, start: int, first: _Side, limit: int) -> _Side | None:
-        """The other number of a range, if its unit is the first one's."""
+        """The other number of a range, if it has the same unit."""
         text, money = self.text, first.money
         has_sign = bool(money) and text.startswith(money, start)
         if has_sign:

@@ -1,4 +1,4 @@
-"""Dates in running text: where they stand, and which days they mean."""
+"""Dates in running text: which points in time it mentions, and which of them make one range."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.text.dates import calendar as units
-from kiwiresearch.text.dates.age_points import LONGEST_AGE, age, ages_in_words, centuries
+from kiwiresearch.text.dates.age_points import MAX_AGE_CHARS, age, ages_in_words, centuries
 from kiwiresearch.text.dates.calendar import (
     FIRST_GREGORIAN_DAY,
     Calendar,
@@ -31,7 +31,7 @@ DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
 
 
 def points_in(text: str, language: DateWords) -> list[DatePoint]:
-    """All dates and all numbers that may prove to be one, in the order of the text."""
+    """All dates, and all numbers that may turn out to be one, in the order of the text."""
     points: list[DatePoint] = []
     groups = _groups(text, language)
     next_group = 0
@@ -66,7 +66,7 @@ def _is_glued(text: str, start: int, end: int, language: DateWords) -> bool:
 def _at_figures(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
     length = end - start
     following = text[end : end + 1]
-    if length > LONGEST_AGE:
+    if length > MAX_AGE_CHARS:
         return None
     plain = length <= 4 and text[start:end].isdigit()
     point = numeric(text, start) if (length <= 2 and following in ("/", "-")) or "." in text[start:end] else None
@@ -86,7 +86,7 @@ def _at_figures(text: str, start: int, end: int, language: DateWords, previous: 
 
 
 def _follows_era(text: str, start: int, language: DateWords) -> bool:
-    """Whether 'AD' stands before the figures."""
+    """Whether 'AD' is before the number."""
     if start < 3 or text[start - 1] not in SPACES or not (text[start - 2].isupper() or text[start - 2] == "."):
         return False
     words = text[max(0, start - 6) : start - 1].replace("-", " ").split()
@@ -94,7 +94,7 @@ def _follows_era(text: str, start: int, language: DateWords) -> bool:
 
 
 def _groups(text: str, language: DateWords) -> Sequence[DatePoint]:
-    """Centuries and millennia, and ages in words: what is found by its noun and read backwards."""
+    """Centuries, millennia and ages in words, which are found by their nouns and read backwards."""
     if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
         return ()
     found = [*centuries(text, language), *ages_in_words(text, language)]
@@ -112,11 +112,11 @@ def _has_any(text: str, signs: Iterable[str]) -> bool:
 
 DASHES = frozenset("–—-")
 OTHER_END = re.compile(r"(?: ?[–—-] ?| (?P<word>[a-z]{2}) )(?P<number>[0-9]+(?:[.,][0-9]+)*)")
-LONGEST_GAP = 12
-LONGEST_PAIR = 1200
-NEIGHBOURS = 10
-"""Years with 'or' that are further apart are two stories, not one date."""
-LONGEST_BARE_PAIR = 400
+MAX_GAP_CHARS = 12
+MAX_RANGE_YEARS = 1200
+MAX_EITHER_YEARS = 10
+"""Years with 'or' that are further apart are two dates, not one uncertain one."""
+MAX_BARE_RANGE_YEARS = 400
 """Two bare numbers with a dash that are further apart are rarely years."""
 QUALIFIERS: dict[str, tuple[Qualifier, bool]] = {
     "about": ("about", False),
@@ -130,13 +130,13 @@ BEHIND: dict[str, tuple[Qualifier, bool]] = {
     "or_later": ("after", False),
     "or_earlier": ("before", False),
 }
-"""What stands behind a date and says how far it reaches."""
+"""Words after a date that say how far it extends."""
 WHOLE = (0, 100)
 FILLER = LeadPhrase("filler")
 
 
 def single_range(text: str, point: DatePoint, language: DateWords) -> DateRange | None:
-    """The range that one date means, alone; None where it is none."""
+    """The range that a single date means; None if it is not a date."""
     span = _span(point, language)
     if not point.sure or span is None or _counts_on(text, point, language):
         return None
@@ -177,8 +177,8 @@ def _range(
 
 
 def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> DateRange | None:
-    """The range of two dates that a dash, 'to' or 'between … and' holds together; None where nothing does."""
-    if last.start - first.end > LONGEST_GAP or first.opening == "list":
+    """The range of two dates joined by a dash, 'to' or 'between … and'; None if they are not joined."""
+    if last.start - first.end > MAX_GAP_CHARS or first.opening == "list":
         return None
     link = text[first.end : last.start].strip().lower()
     link, _, filler = link.partition(" ")
@@ -190,8 +190,8 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
     either = link in language.either and _is_one_event(text, first, last, language)
     if not spread and not either and link not in language.to:
         return None
-    start, end = _lend(first, last)
-    if not _hold_together(text, start, end, link, language):
+    start, end = _completed(first, last)
+    if not _make_range(text, start, end, link, language):
         return None
     if start.season and end.kind == "year" and not end.season and end.number == start.number + 1:
         return single_range(text, start, language)
@@ -207,16 +207,18 @@ def joined_range(text: str, first: DatePoint, last: DatePoint, language: DateWor
 
 
 def _ends(start: DatePoint, end: DatePoint, language: DateWords) -> tuple[DaySpan | None, DaySpan | None]:
-    """The days of two points; of two figures of years ago neither has a leeway: '8000 BP – 7500 BP'."""
+    """The days of two points; of two numbers of years ago neither has leeway: '8000 BP – 7500 BP'."""
     if start.kind == end.kind == "age" and start.present == end.present and start.number > end.number:
-        whole = units.ago(start.number, end.last, start.present)
-        return whole, whole
+        span = units.ago(start.number, end.last, start.present)
+        return span, span
     return _span(start, language), _span(end, language)
 
 
 def _is_one_event(text: str, first: DatePoint, last: DatePoint, language: DateWords) -> bool:
-    """'born in 1290 or 1291': nobody is born twice, so that it is one date which is not known to the year."""
-    if not first.kind == last.kind == "year" or not first.sure or not 0 < last.number - first.number <= NEIGHBOURS:
+    """'born in 1290 or 1291': nobody is born twice, so it is one date that is not known to the year."""
+    if not first.kind == last.kind == "year" or not first.sure:
+        return False
+    if not 0 < last.number - first.number <= MAX_EITHER_YEARS:
         return False
     return not language.evidence.events.isdisjoint(words_before(text, first.start)[-3:])
 
@@ -227,8 +229,8 @@ def _coarser(one: DatePoint, other: DatePoint) -> Precision:
     return max(kinds, key=order.index)
 
 
-def _lend(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]:
-    """Give each the year and the era that only the other names."""
+def _completed(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]:
+    """Copies of both, each with the year and era that only the other one has."""
     start, end = replace(first), replace(last)
     if not start.number and start.kind in ("day", "month"):
         start.number, start.era = end.number, end.era
@@ -242,8 +244,8 @@ def _lend(first: DatePoint, last: DatePoint) -> tuple[DatePoint, DatePoint]:
     return start, end
 
 
-def _hold_together(text: str, start: DatePoint, end: DatePoint, link: str, language: DateWords) -> bool:
-    """Whether two points are years enough to be a range."""
+def _make_range(text: str, start: DatePoint, end: DatePoint, link: str, language: DateWords) -> bool:
+    """Whether two points are likely enough dates to be a range."""
     if start.kind == "age" or end.kind == "age":
         return start.kind == end.kind
     if start.era == "bc" and not end.era and end.kind == "year" and not end.sure:
@@ -257,17 +259,13 @@ def _hold_together(text: str, start: DatePoint, end: DatePoint, link: str, langu
     if start.era == "ad" and not end.era:
         return end.kind == "year" and start.number < end.number
     if start.sure or end.sure:
-        return start.kind != "year" or _near(start, end)
-    return _stand_alone(text, start, end, link)
+        return start.kind != "year" or bool(start.era) or 0 < end.number - start.number <= MAX_RANGE_YEARS
+    return _are_years(text, start, end, link)
 
 
-def _near(start: DatePoint, end: DatePoint) -> bool:
-    return bool(start.era) or 0 < end.number - start.number <= LONGEST_PAIR
-
-
-def _stand_alone(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
-    """Two bare numbers with a dash: years where they ascend, are no round figures, or fill a bracket."""
-    if start.number >= end.number or end.number - start.number > LONGEST_BARE_PAIR or link not in DASHES:
+def _are_years(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
+    """Whether two bare numbers with a dash are years: they ascend, and are not round or fill a bracket."""
+    if start.number >= end.number or end.number - start.number > MAX_BARE_RANGE_YEARS or link not in DASHES:
         return False
     bracketed = text[start.start - 1 : start.start] == "(" and text[end.end : end.end + 1] in ")],;"
     if start.number < 1000:
@@ -276,7 +274,7 @@ def _stand_alone(text: str, start: DatePoint, end: DatePoint, link: str) -> bool
 
 
 def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
-    """The days of one point; None for a day or month that is none, or has no year."""
+    """The days of one point; None if there is no such day or month, or no year."""
     percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
         return units.ago(point.number, point.last, point.present)
@@ -289,8 +287,10 @@ def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
     year = -point.number if point.era == "bc" else point.number
     if point.kind == "day":
         return _days(point, year)
+    if point.kind == "month" and point.last_month:
+        return units.months(year, point.month, point.last_month)
     if point.kind == "month":
-        return _months(point, year, percent)
+        return units.month_days(year, point.month, percent)
     if point.season:
         return units.season(year, point.season)
     if point.part:
@@ -309,12 +309,6 @@ def _days(point: DatePoint, year: int) -> DaySpan | None:
     return DaySpan(day_number(year, point.month, point.day, calendar), end)
 
 
-def _months(point: DatePoint, year: int, percent: tuple[int, int]) -> DaySpan:
-    if point.last_month:
-        return units.months(year, point.month, point.last_month)
-    return units.month_days(year, point.month, percent)
-
-
 def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> DaySpan:
     bc = point.era == "bc"
     if point.kind == "century" and point.present:
@@ -329,7 +323,7 @@ def _group(point: DatePoint, percent: tuple[int, int], language: DateWords) -> D
 
 
 class DateMention(NamedTuple):
-    """A date and its place: `text[start:end]`."""
+    """A date in a text: `text[start:end]`."""
 
     start: int
     end: int
@@ -337,11 +331,10 @@ class DateMention(NamedTuple):
 
 
 def dates_in(text: str, language: str = "eng") -> list[DateMention]:
-    """The dates of a text, in order and not overlapping.
+    """The dates of a text, in order and without overlaps.
 
-    A number is taken for a year only where something speaks for it; a day
-    without a year is none. `language` is an ISO 639-3 code; of a language that
-    is not known, only what figures alone can say is read.
+    A number is taken for a year only if there is evidence for that; a day without a year is not a date. `language` is
+    an ISO 639-3 code; in an unknown language, only dates in digits are found.
     """
     words = date_words(language)
     points = points_in(text, words)

@@ -1,4 +1,4 @@
-"""Words in running text, and the one folded spelling by which titles and queries are compared."""
+"""Words in running text, and the folded form in which titles and queries are compared."""
 
 from __future__ import annotations
 
@@ -8,67 +8,45 @@ from collections.abc import Callable
 from functools import lru_cache
 
 PLAIN_LETTERS = {
-    "ø": "o",
-    "ł": "l",
-    "đ": "d",
-    "ð": "d",
-    "þ": "th",
-    "æ": "ae",
-    "œ": "oe",
-    "ħ": "h",
-    "ŧ": "t",
-    "ı": "i",
-    "ĸ": "k",
-    "ŋ": "n",
-    "♯": "#",
-}
-"""Letters that Unicode does not take apart, and that people type without their stroke."""
+    "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe",
+    "ħ": "h", "ŧ": "t", "ı": "i", "ĸ": "k", "ŋ": "n", "♯": "#",
+}  # fmt: skip
+"""Letters that Unicode does not decompose, and that people type without their stroke."""
 
 APOSTROPHES = "'`´’‘‛ʼʻʾʿ＇ـ׳״"
-"""Signs inside words, of which nobody is sure: they go, and the word stays one."""
+"""Signs inside words that are written inconsistently: they are removed without splitting the word."""
 
 DIACRITICS = (
     (0x0300, 0x036F),
-    (0x0591, 0x05BD),
-    (0x05BF, 0x05BF),
-    (0x05C1, 0x05C2),
-    (0x05C4, 0x05C5),
-    (0x05C7, 0x05C7),
-    (0x0610, 0x061A),
-    (0x064B, 0x065F),
-    (0x0670, 0x0670),
-    (0x06D6, 0x06DC),
-    (0x06DF, 0x06E8),
-    (0x06EA, 0x06ED),
-    (0x1AB0, 0x1AFF),
-    (0x1DC0, 0x1DFF),
-    (0x20D0, 0x20FF),
-    (0xFE20, 0xFE2F),
-)
-"""Marks that change the look of a letter; those of Indic scripts, Thai or kana change the word and stay."""
+    # Hebrew
+    (0x0591, 0x05BD), (0x05BF, 0x05BF), (0x05C1, 0x05C2), (0x05C4, 0x05C5), (0x05C7, 0x05C7),
+    # Arabic
+    (0x0610, 0x061A), (0x064B, 0x065F), (0x0670, 0x0670), (0x06D6, 0x06DC), (0x06DF, 0x06E8), (0x06EA, 0x06ED),
+    # Supplements
+    (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F),
+)  # fmt: skip
+"""Marks that do not change the word; those of Indic scripts, Thai or kana do, and are not removed."""
 
 INITIALS = re.compile(r"(?<![\w.])(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}(?![^\W_])")
-"""'U.S', 'J.R.R', 'Ph.D': letters with full stops between, which many leave out."""
+"""'U.S', 'J.R.R', 'Ph.D': letters with full stops between, which are often left out."""
 
 STRAY = re.compile(r"(?<![\w+#])[+#]+|(?<![+#])(?:\+|#+)(?=[^\W_])")
 """'+' and '#' that do not end a word as they do in 'C++', 'C#' and 'Google+'."""
 
 
 class _Table(dict[int, str | None]):
-    """What becomes of each character, found out when it is first met."""
+    """What each character is replaced by, computed when it first occurs."""
 
     def __missing__(self, code: int) -> str | None:
-        kept = self[code] = _kept(chr(code))
-        return kept
-
-
-def _kept(char: str) -> str | None:
-    if char in APOSTROPHES:
-        return None
-    category = unicodedata.category(char)
-    if category[0] in "LNM" or char in "+#":
-        return char
-    return None if category == "Cf" else " "
+        char = chr(code)
+        category = unicodedata.category(char)
+        replacement: str | None = " "
+        if char in APOSTROPHES or category == "Cf":
+            replacement = None
+        elif category[0] in "LNM" or char in "+#":
+            replacement = char
+        self[code] = replacement
+        return replacement
 
 
 SPACED = _Table()
@@ -78,49 +56,37 @@ MARK_TABLE |= {ord(letter): plain for letter, plain in PLAIN_LETTERS.items()}
 
 
 def fold(title: str) -> str:
-    """The title as it is looked up: words of plain small letters, one space between.
+    """The title in the form in which it is looked up: words in plain lower case with single spaces.
 
-    Folding twice changes nothing. A title without any letter or digit, such
-    as '!!!', keeps its signs, as it has nothing else.
+    Folding twice changes nothing. A title without letters and digits, such as '!!!', keeps its signs.
     """
     plain = title.lower() if title.isascii() else " ".join(map(_plain_word, title.split()))
     text = plain
     if "." in text:
-        text = INITIALS.sub(_without_stops, text)
-    text = _ascii(text) if text.isascii() else text.translate(SPACED)
+        text = INITIALS.sub(lambda found: found[0].replace(".", ""), text)
+    if text.isascii():  # three times as fast as a table of characters
+        text = text.encode("ascii").translate(ASCII_SPACED, b"'`").decode("ascii")
+    else:
+        text = text.translate(SPACED)
     if "+" in text or "#" in text:
         text = STRAY.sub(" ", text)
-    return " ".join(text.split()) or _signs(plain)
+    return " ".join(text.split()) or _without_controls(plain)
 
 
 def without_spaces(folded: str) -> str:
-    """A folded title without its spaces: 'open ai' and 'openai' are then the same."""
+    """A folded title without its spaces, so that 'open ai' and 'openai' are the same."""
     return folded.replace(" ", "")
-
-
-def split_folded(folded: str) -> tuple[str, ...]:
-    """The words of a folded title, in order."""
-    return tuple(folded.split())
 
 
 def _plain_word(word: str) -> str:
     if word.isascii():
         return word.lower()
-    small = unicodedata.normalize("NFKD", word).casefold()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", small).translate(MARK_TABLE))
+    lowered = unicodedata.normalize("NFKD", word).casefold()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", lowered).translate(MARK_TABLE))
 
 
-def _ascii(text: str) -> str:
-    # Three times as fast as a table of characters.
-    return text.encode("ascii").translate(ASCII_SPACED, b"'`").decode("ascii")
-
-
-def _without_stops(found: re.Match[str]) -> str:
-    return found[0].replace(".", "")
-
-
-def _signs(text: str) -> str:
-    """What can be written of a title of signs alone: no half characters, nothing that controls."""
+def _without_controls(text: str) -> str:
+    """A title of signs alone, without control characters and lone surrogates."""
     return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
 
 
@@ -137,7 +103,7 @@ WORD = re.compile(
     r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}\b\.?|\d+(?:[.,]\d+)+|"
     rf"[^\W_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’][^\W_]+)*(?:\+{{1,3}}|#)?"
 )
-"""Initials ('U.S.'), figures ('1,000'), and words with what may be inside or behind them ('O'Brien', 'C++')."""
+"""Initials ('U.S.'), numbers ('1,000'), and words with signs inside or at the end ('O'Brien', 'C++')."""
 
 MARK = re.compile(f"[{MARKS}]")
 OTHER = re.compile(r"[^\x00-\x7f]")
@@ -145,10 +111,10 @@ OTHER = re.compile(r"[^\x00-\x7f]")
 POSSESSIVE = re.compile(r"['’]s?$")
 
 CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u0e00-\u0e7f]")
-"""Scripts that put no space between words."""
+"""Scripts without spaces between words."""
 
 HAN = re.compile("[\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
-"""Chinese characters, as Japanese has them too."""
+"""Chinese characters, which Japanese uses too."""
 
 ARABIC = re.compile("[\u0621-\u064a]")
 
@@ -161,36 +127,36 @@ def _plain(char: str) -> str:
 
 
 def same_length_lower(text: str) -> str:
-    """The text in small letters with plain apostrophes, one for one, so that every offset stays true."""
-    small = text.lower()
-    if len(small) != len(text):  # the one letter whose small form has two characters
-        small = text.replace("İ", "I").lower()
-    return small.replace("’", "'")
+    """The text in lower case with plain apostrophes; every offset stays the same."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # 'İ' is the one letter whose lower case has two characters
+        lowered = text.replace("İ", "I").lower()
+    return lowered.replace("’", "'")
 
 
 def plain_lower(text: str) -> str:
-    """The text in small letters without accents, one for one, so that every offset stays true."""
-    small = same_length_lower(text)
-    if small.isascii():
-        return small
-    for char in sorted(set(OTHER.findall(small))):  # a few quick replacements, where a table would look at every letter
+    """The text in lower case without accents; every offset stays the same."""
+    lowered = same_length_lower(text)
+    if lowered.isascii():
+        return lowered
+    for char in sorted(set(OTHER.findall(lowered))):  # faster than a table, since few characters need replacing
         if _plain(char) != char:
-            small = small.replace(char, _plain(char))
-    return small
+            lowered = lowered.replace(char, _plain(char))
+    return lowered
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text as they are written, without a possessive 's'."""
+    """The words of a text as written, without a possessive 's'."""
     return [POSSESSIVE.sub("", word) for word in WORD.findall(text)]
 
 
 def has_no_spaces(word: str) -> bool:
-    """Whether the word is of a script that writes words together."""
+    """Whether the word is in a script without spaces."""
     return CJK.search(word) is not None
 
 
 def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int]:
-    """Where forms of a word begin in a levelled text."""
+    """Where forms of a word start in a text in plain lower case."""
     word = plain_lower(word)
     stem = stem_of(word)
     if has_no_spaces(word):
@@ -198,8 +164,8 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
     if ARABIC.search(word) and RUN.fullmatch(word):
         return _of_stem(text, stem, stem_of)
     if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': signs and all
-        return [at for at in _anywhere(text, word) if _stands_alone(text, at, at + len(word))]
-    start = _common_start(word, stem) or word
+        return [at for at in _anywhere(text, word) if _is_complete_word(text, at, at + len(word))]
+    start = word[: common_prefix_length(word, stem)] or word
     if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'
         start = start[:-1]
     found = []
@@ -216,31 +182,31 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
 
 
 def _of_stem(text: str, stem: str, stem_of: Callable[[str], str]) -> list[int]:
-    """Where words of a stem begin, in a script that writes articles and small words onto the word behind them."""
-    core = stem[:-1] if len(stem) >= SURE_LETTERS else stem  # the last letter may be spelt otherwise
+    """Where words with a stem start, in a script that joins articles and particles to the following word."""
+    core = stem[:-1] if len(stem) >= SURE_LETTERS else stem  # the last letter has variants
     forms = ((found.start(), found[0]) for found in RUN.finditer(text))
     return [at for at, form in forms if (core in form or MARK.search(form)) and stem_of(form) == stem]
 
 
 RUN = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
-"""A whole word, with its figures and marks."""
+"""A complete word, with its digits and marks."""
 
 REST = re.compile(rf"[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
-"""What is left of a word from somewhere in it on."""
+"""The rest of a word from an offset inside it."""
 
 SURE_LETTERS = 3
 
 
-def _common_start(one: str, other: str) -> str:
-    length = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return one[:length]
+def common_prefix_length(one: str, other: str) -> int:
+    """How many letters two words have in common at their start."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _in_word(char: str) -> bool:
     return char.isalnum() or (char > "\u02ff" and MARK.match(char) is not None)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_complete_word(text: str, start: int, end: int) -> bool:
     before = start > 0 and _in_word(text[start - 1])
     return not before and not (end < len(text) and _in_word(text[end]))
 

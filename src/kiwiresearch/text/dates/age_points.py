@@ -9,16 +9,16 @@ from kiwiresearch.text.dates.calendar import AGO_FROM, PRESENT
 from kiwiresearch.text.dates.language import DateWords
 from kiwiresearch.text.dates.point import FIRST_YEAR, LAST_YEAR, DatePoint, read_era, with_leading_words, words_before
 
-LONGEST_AGE = 15
+MAX_AGE_CHARS = 15
 OLDEST = 10**11
 FIRST_OF_FIRM = 1900
 FIRM = re.compile(r"BP|B\. ?P\.?")
-"""Letters that also begin the name of a firm or of somebody: 'In 2005 BP was …', 'In 1863 B. P. Hasdeu …'."""
-NAME_BEHIND = re.compile(r"[ \u00a0][A-Z][a-z]")
+"""Letters that may also be a company or a person's initials: 'In 2005 BP was …', 'In 1863 B. P. Hasdeu …'."""
+NAME_AFTER = re.compile(r"[ \u00a0][A-Z][a-z]")
 GAP = " \u00a0-"
 GOES_ON = frozenset(" \u00a0'’")
 MILLION = 1_000_000
-"""From here on fifty years more or less are nothing."""
+"""From here on, fifty years make no difference."""
 
 
 def centuries(text: str, language: DateWords) -> Iterator[DatePoint]:
@@ -32,7 +32,7 @@ def centuries(text: str, language: DateWords) -> Iterator[DatePoint]:
 
 
 def _century(text: str, at: int, noun: str, language: DateWords) -> DatePoint | None:
-    """The century whose noun starts at a place, or the two of 'the 13th and 12th centuries'."""
+    """The century whose noun starts at an offset, or the two of 'the 13th and 12th centuries'."""
     end = at + len(noun)
     found = language.group_before.search(text, max(0, at - 90), at)
     if found and not text[end : end + 1].isalnum() and not language.not_a_group.match(text, end):
@@ -57,7 +57,7 @@ def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
     """'The 10th millennium BP' is the time from 10,000 to 9,000 years before present."""
     found = language.before_present.match(text, point.end)
     size = 100 if point.kind == "century" else 1000
-    if not found or point.era or (point.kind == "century" and _is_ours(text, point, found)):
+    if not found or point.era or (point.kind == "century" and _is_ad(text, point, found)):
         return
     last = point.last or point.number
     first_most, first_least = _years_back(point.number, size, point.part, language)
@@ -67,8 +67,8 @@ def _count_back(text: str, point: DatePoint, language: DateWords) -> None:
     point.part = point.last_part = ""
 
 
-def _is_ours(text: str, point: DatePoint, found: re.Match[str]) -> bool:
-    """'In the 20th century BP drilled for oil', 'in the 12th century before the present church': of our era."""
+def _is_ad(text: str, point: DatePoint, found: re.Match[str]) -> bool:
+    """'In the 20th century BP drilled for oil', 'in the 12th century before the present church': both AD."""
     if found["counted"] or max(point.number, point.last) * 100 > LAST_YEAR:
         return False
     if FIRM.fullmatch(found["sign"]):
@@ -77,7 +77,7 @@ def _is_ours(text: str, point: DatePoint, found: re.Match[str]) -> bool:
 
 
 def _years_back(number: int, size: int, part: str, language: DateWords) -> tuple[int, int]:
-    """How many years a century or millennium before present goes back: the most, and the least."""
+    """How many years ago a century or millennium before present starts and ends."""
     low, high = language.parts[part] if part else (0, 100)
     return number * size - size * low // 100, number * size - size * high // 100
 
@@ -118,24 +118,21 @@ def age(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
 
 
 def _is_firm(text: str, start: int, end: int, found: re.Match[str], language: DateWords) -> bool:
-    """'In 2005 BP was …', 'In 1863 B. P. Hasdeu …': the figures are a year, and the letters a firm or a name."""
-    figures, letters, behind = text[start:end], found["present"] or "", found.end()
-    if not FIRM.fullmatch(letters) or text[end:behind].lstrip(GAP) != letters or not figures.isdigit():
+    """'In 2005 BP was …', 'In 1863 B. P. Hasdeu …': the number is a year, and the letters a company or a name."""
+    figures, letters, after = text[start:end], found["present"] or "", found.end()
+    if not FIRM.fullmatch(letters) or text[end:after].lstrip(GAP) != letters or not figures.isdigit():
         return False
-    is_name = "." in letters and NAME_BEHIND.match(text, behind) is not None
-    is_ours = (FIRST_YEAR if is_name else FIRST_OF_FIRM) <= int(figures) <= LAST_YEAR
-    return is_ours and text[behind : behind + 1] in GOES_ON and _is_in_year(text, start, language)
-
-
-def _is_in_year(text: str, start: int, language: DateWords) -> bool:
-    """Whether the word before the figures speaks for a year more than for so many years back: 'in', a month."""
+    is_name = "." in letters and NAME_AFTER.match(text, after) is not None
+    may_be_year = (FIRST_YEAR if is_name else FIRST_OF_FIRM) <= int(figures) <= LAST_YEAR
+    # 'in' or a month before the number suggests a year rather than an age.
     last = "".join(words_before(text, start)[-1:])
-    return last in language.evidence.in_year or last.capitalize() in language.months
+    is_in_year = last in language.evidence.in_year or last.capitalize() in language.months
+    return may_be_year and text[after : after + 1] in GOES_ON and is_in_year
 
 
 def _scaled(figures: str, scale: int) -> int:
-    """A number as it is written, times a thousand or a million; 0 where it is none."""
-    whole, _, part = figures.replace(",", "").partition(".")
-    if "." in part or len(whole + part) > LONGEST_AGE:
+    """A written number times a thousand or a million; 0 if it is not a number."""
+    integer, _, decimals = figures.replace(",", "").partition(".")
+    if "." in decimals or len(integer + decimals) > MAX_AGE_CHARS:
         return 0
-    return int(int(whole + part) * scale // 10 ** len(part))
+    return int(int(integer + decimals) * scale // 10 ** len(decimals))

@@ -21,17 +21,17 @@ class Day(NamedTuple):
 
 
 def astronomical_year(year: int) -> int:
-    """The year on a line that has a zero: 1 BC is 0."""
+    """The astronomical number of a year: 1 BC is 0."""
     return year if year > 0 else year + 1
 
 
 def calendar_year(count: int) -> int:
-    """The year without a zero for a place on that line."""
+    """The year with an astronomical number: 0 is 1 BC, which is -1."""
     return count if count > 0 else count - 1
 
 
 def usual_calendar(year: int, month: int = 1, day: int = 1) -> Calendar:
-    """The calendar a date is meant in where nothing is said."""
+    """The calendar of a date if nothing else is said."""
     return "julian" if (astronomical_year(year), month, day) < (1582, 10, 15) else "gregorian"
 
 
@@ -45,7 +45,7 @@ def month_length(year: int, month: int, calendar: Calendar) -> int:
 
 def day_number(year: int, month: int = 1, day: int = 1, calendar: Calendar | None = None) -> int:
     """The Julian Day Number of a date, in the usual calendar if none is given."""
-    # The year is taken to start in March, so that the leap day is its last.
+    # The year is counted from March, so that the leap day is its last.
     shifted = astronomical_year(year) + 4800 - (month < 3)
     days = day + (153 * ((month + 9) % 12) + 2) // 5 + 365 * shifted + shifted // 4
     if (calendar or usual_calendar(year, month, day)) == "julian":
@@ -70,20 +70,19 @@ def day_at(number: int, calendar: Calendar | None = None) -> Day:
 
 
 def calendar_at(number: int) -> Calendar:
-    """The calendar in use on a day, as Rome kept it."""
+    """The calendar in use on a day, in Rome."""
     return "julian" if number < FIRST_GREGORIAN_DAY else "gregorian"
 
 
 AGO_FROM = 2000
-"""'Years ago' are counted back from this year: the program has no clock, and the forms that
-use it are never that exact."""
+"""'Years ago' are counted back from this year: results must not depend on a clock, and such dates are never exact."""
 PRESENT = 1950
-"""What 'before present' means in dating by carbon."""
+"""The year that 'before present' counts from in carbon dating."""
 SEASON_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 
 
 class DaySpan(NamedTuple):
-    """The first and the last day of something."""
+    """A first and a last day."""
 
     earliest: int
     latest: int
@@ -106,7 +105,7 @@ def month_days(year: int, month: int, percent: tuple[int, int] = (0, 100), calen
 
 
 def months(year: int, first: int, last: int, calendar: Calendar | None = None) -> DaySpan:
-    """From one month to another; months before 1 and past 12 are those of the years beside."""
+    """From one month to another; months below 1 and above 12 are those of the years before and after."""
     start, end = (
         (calendar_year(astronomical_year(year) + (month - 1) // 12), (month - 1) % 12 + 1) for month in (first, last)
     )
@@ -119,14 +118,14 @@ def part_of_year(year: int, percent: tuple[int, int]) -> DaySpan:
 
 
 def season(year: int, name: str) -> DaySpan:
-    """A season of the north; winter is the one that begins in the year."""
+    """A season in the northern hemisphere; winter is the one that starts in the year."""
     first = SEASON_MONTHS[name]
     return months(year, first, first + 2)
 
 
 @lru_cache(maxsize=4096)
 def years(first: int, last: int, percent: tuple[int, int] = (0, 100)) -> DaySpan:
-    """From one year to another, both whole, or a part of that time."""
+    """From the start of one year to the end of another, or a part of that time."""
     start = astronomical_year(first)
     low, high = share(astronomical_year(last) - start + 1, percent)
     return DaySpan(day_number(calendar_year(start + low), 1, 1), day_number(calendar_year(start + high), 12, 31))
@@ -145,7 +144,7 @@ def rounded(number: int, size: int, *, bc: bool) -> tuple[int, int]:
 
 
 def leeway(ago: int) -> int:
-    """How far a figure of years ago may be off: half of its last place that is not zero."""
+    """How far a number of years ago may be off: half of its last significant place."""
     place = 1
     while ago and ago % (place * 10) == 0:
         place *= 10
@@ -153,6 +152,6 @@ def leeway(ago: int) -> int:
 
 
 def ago(most: int, least: int, present: int = AGO_FROM) -> DaySpan:
-    """The time between two figures of years ago; a single one has its leeway."""
+    """The time between two numbers of years ago; a single number has some leeway."""
     spread = leeway(most) if most == least else 0
     return years(calendar_year(present - most - spread), calendar_year(present - least + spread))

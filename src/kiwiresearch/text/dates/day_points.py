@@ -45,18 +45,18 @@ def day(text: str, start: int, end: int, language: DateWords) -> DatePoint | Non
         return None
     point = DatePoint(month_start, found.end(), "day", month=month, day=day, last_day=last_day)
     point.either = bool(last_day) and _is_either(found["between"], language)
-    _give_year(text, point, found, language)
+    _read_year(text, point, found, language)
     # 'January 1 BC' is a month.
     if not point.number and month_start < start and language.era.match(text, point.end):
         return None
     point.sure = point.number > 0
     read_era(text, point, language)
-    _give_style(text, point, language)
+    _read_style(text, point, language)
     return with_leading_words(text, point, words_before(text, month_start), language)
 
 
-def _give_year(text: str, point: DatePoint, found: re.Match[str], language: DateWords) -> None:
-    """The year behind a day; none where the figures are a count."""
+def _read_year(text: str, point: DatePoint, found: re.Match[str], language: DateWords) -> None:
+    """Add the year after a day, unless the number is a count."""
     if not found["year"]:
         other = language.other_style.match(text, found.end())
         if other:
@@ -79,7 +79,8 @@ def _give_year(text: str, point: DatePoint, found: re.Match[str], language: Date
             point.end -= 1
 
 
-def _give_style(text: str, point: DatePoint, language: DateWords) -> None:
+def _read_style(text: str, point: DatePoint, language: DateWords) -> None:
+    """Set the calendar by a note such as 'O.S.' after or before a date."""
     found = language.style.match(text, point.end)
     if found:
         point.end = found.end()
@@ -90,7 +91,7 @@ def _give_style(text: str, point: DatePoint, language: DateWords) -> None:
 
 
 def with_month(text: str, point: DatePoint, language: DateWords) -> DatePoint:
-    """Turn a year into a month where one stands before it: 'June 1944', 'June–July 1944', 'June of 1944'."""
+    """Turn a year into a month if there is one before it: 'June 1944', 'June–July 1944', 'June of 1944'."""
     start = point.start
     if text[max(0, start - 4) : start] in (" of ", "of "):
         start -= 3
@@ -126,7 +127,7 @@ def _is_either(link: str, language: DateWords) -> bool:
 
 
 def numeric(text: str, start: int) -> DatePoint | None:
-    """'3.5.1803' and '13/05/1803'; of '3/5/1803', which is another day elsewhere, only the year."""
+    """'3.5.1803' and '13/05/1803'; of '3/5/1803', which is ambiguous, only the year."""
     found = NUMERIC.match(text, start)
     if not found:
         return None
@@ -138,7 +139,7 @@ def numeric(text: str, start: int) -> DatePoint | None:
 
 
 def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]:
-    """The month that stands right before a place, and where it starts."""
+    """The month right before an offset, and where it starts."""
     end = start - 1
     if end < 3 or text[end] not in SPACES:
         return 0, start
@@ -151,14 +152,14 @@ def _month_before(text: str, start: int, language: DateWords) -> tuple[int, int]
 
 
 def follows(year: int, figures: str) -> bool:
-    """Whether '3' or '53' after 1752 is the year that comes next."""
+    """Whether '3' or '53' after 1752 is the next year."""
     return str(year + 1).endswith(figures)
 
 
 ISO = re.compile(r"([-/])(?P<month>[0-9]{2})\1(?P<day>[0-9]{2})(?![0-9/-])")
 YEAR_DASHES = "–—-"
-LONGEST_YEAR = 9
-LONGEST_LINK = 6
+MAX_YEAR_CHARS = 9
+MAX_LINK_CHARS = 6
 
 
 def with_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
@@ -176,19 +177,18 @@ def with_era(text: str, start: int, end: int, language: DateWords) -> DatePoint 
 
 
 def before_era(text: str, start: int, end: int, language: DateWords) -> DatePoint | None:
-    """The first of '130,000–110,000 BC' or '30–19 BC': its era comes with the second."""
+    """The first of '130,000–110,000 BC' or '30–19 BC', whose era comes with the second."""
     number = _plain_year(text[start:end]) if language.pair_before_era.match(text, end) else 0
-    return (
-        with_leading_words(text, DatePoint(start, end, "year", number, sure=False), words_before(text, start), language)
-        if number
-        else None
-    )
+    if not number:
+        return None
+    point = DatePoint(start, end, "year", number, sure=False)
+    return with_leading_words(text, point, words_before(text, start), language)
 
 
 def _plain_year(figures: str) -> int:
-    """The year that figures name, with or without commas; 0 where they cannot be one."""
+    """A year from its digits, with or without commas; 0 if it cannot be one."""
     groups = figures.split(",")
-    if len(figures) > LONGEST_YEAR or "." in figures or any(len(group) != 3 for group in groups[1:]):
+    if len(figures) > MAX_YEAR_CHARS or "." in figures or any(len(group) != 3 for group in groups[1:]):
         return 0
     return int("".join(groups))
 
@@ -203,7 +203,7 @@ def after_era(text: str, start: int, end: int, language: DateWords) -> DatePoint
 
 
 def year(text: str, start: int, end: int, language: DateWords, previous: DatePoint | None) -> DatePoint | None:
-    """A bare number of up to four figures, sure or not; None where it can be no year at all."""
+    """A bare number of up to four digits that is, or may be, a year; None if it cannot be one."""
     decade = language.decade.match(text, end)
     if decade:
         return _decade(text, start, decade, language, previous)
@@ -211,7 +211,7 @@ def year(text: str, start: int, end: int, language: DateWords, previous: DatePoi
     if iso:
         return DatePoint(start, iso.end(), "day", int(text[start:end]), month=int(iso["month"]), day=int(iso["day"]))
     point = DatePoint(start, end, "year", int(text[start:end]), sure=False)
-    if _carries_on(text, point, previous, language):
+    if _continues(text, point, previous, language):
         return point
     if end - start > 2:
         return _full_year(text, point, language, previous)
@@ -243,9 +243,9 @@ def _full_year(text: str, point: DatePoint, language: DateWords, previous: DateP
     )
 
 
-def _carries_on(text: str, point: DatePoint, previous: DatePoint | None, language: DateWords) -> bool:
-    """'1914–18', 'AD 14–37': figures after a year and a dash are the rest of a year, or the next."""
-    if previous is None or previous.kind != "year" or point.start - previous.end > LONGEST_LINK:
+def _continues(text: str, point: DatePoint, previous: DatePoint | None, language: DateWords) -> bool:
+    """'1914–18', 'AD 14–37': whether a number after a year and a dash is the end of a range of years."""
+    if previous is None or previous.kind != "year" or point.start - previous.end > MAX_LINK_CHARS:
         return False
     gap = text[previous.end : point.start]
     if previous.era == "ad":

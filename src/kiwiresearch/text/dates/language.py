@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.text.languages import DATA
+from kiwiresearch.text.languages import DATA, any_of
 
 CenturyKind = Literal["century", "millennium"]
 NEVER = r"(?!)"
@@ -24,7 +24,7 @@ class LeadPhrase(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class YearEvidence:
-    """Words beside a bare number that tell years from counts."""
+    """Words next to a bare number that distinguish years from counts."""
 
     before: frozenset[str] = frozenset()
     weak: frozenset[str] = frozenset()
@@ -49,14 +49,14 @@ class YearEvidence:
 
 @dataclass(frozen=True, slots=True)
 class DateWords:
-    """What one language says about time; a language that is not known has only figures."""
+    """The words and patterns for dates in one language; for an unknown language there are only numbers."""
 
     months: Mapping[str, int] = field(default_factory=dict)
     seasons: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     leads: Mapping[str, LeadPhrase] = field(default_factory=dict)
     lead_ends: frozenset[str] = frozenset()
-    """The last words of leads: most words before a date are none of them."""
+    """The last words of leads, for a quick check: most words before a date are not among them."""
     ordinals: Mapping[str, int] = field(default_factory=dict)
     scales: Mapping[str, int] = field(default_factory=dict)
     numbers: Mapping[str, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class DateWords:
     decade: re.Pattern[str] = re.compile(NEVER)
     groups: Mapping[str, CenturyKind] = field(default_factory=dict)
     group_signs: frozenset[str] = frozenset()
-    """Letters inside the nouns of groups, so that one look spares many: 'entu' for 'century' and 'Centuries'."""
+    """Letters inside the nouns of groups, for a quick check: 'entu' for 'century' and 'Centuries'."""
     ago_signs: tuple[str, ...] = ()
     not_a_group: re.Pattern[str] = re.compile(NEVER)
     group_before: re.Pattern[str] = re.compile(NEVER)
@@ -89,11 +89,13 @@ class DateWords:
 
 @cache
 def date_words(language: str) -> DateWords:
-    """How a language given by its ISO 639-3 code reads dates."""
+    """The words for dates in a language, given by its ISO 639-3 code."""
     table = _table(language)
     if not table:
         return DateWords()
-    leads, groups = _leads(table), _groups(table)
+    leads = _leads(table)
+    kinds: tuple[CenturyKind, ...] = ("century", "millennium")
+    groups = {noun: kind for kind in kinds for noun in table[kind]}
     return DateWords(
         months={
             form: at for at, names in enumerate(table["months"], 1) for name in names for form in (name, name.upper())
@@ -138,25 +140,20 @@ def _ordinals(table: Mapping[str, Any]) -> dict[str, int]:
     return places | {word.capitalize(): at for word, at in places.items()}
 
 
-def _groups(table: Mapping[str, Any]) -> dict[str, CenturyKind]:
-    kinds: tuple[CenturyKind, ...] = ("century", "millennium")
-    return {noun: kind for kind in kinds for noun in table[kind]}
-
-
 def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
-    month = _any(form for names in table["months"] for name in names for form in (name, name.upper()))
+    month = any_of(form for names in table["months"] for name in names for form in (name, name.upper()))
     suffix = table["day_suffix"]
-    join = f"(?: ?[–—-] ?| ?/ ?| (?:{_any((*table['to'], *table['and']))}) )"
-    eras = f"(?P<bc>{_any(table['bc'])})|(?P<ad>{_any(table['ad'])})|(?P<not>{_any(table['other_eras'])})"
+    join = f"(?: ?[–—-] ?| ?/ ?| (?:{any_of((*table['to'], *table['and']))}) )"
+    eras = f"(?P<bc>{any_of(table['bc'])})|(?P<ad>{any_of(table['ad'])})|(?P<not>{any_of(table['other_eras'])})"
     era = rf"[ \u00a0]?(?:{eras})(?!\w)"
-    year = rf"(?:(?P<pre>{_any(table['ad'])}) )?" r"(?P<year>[0-9]{1,4})(?![0-9]|[.,:][0-9])"
+    year = rf"(?:(?P<pre>{any_of(table['ad'])}) )?" r"(?P<year>[0-9]{1,4})(?![0-9]|[.,:][0-9])"
     day = rf"{suffix}?(?:(?P<between>{join})(?:the )?(?P<last>[0-9]{{1,2}}){suffix}?)?"
-    styles = rf"(?:(?P<old>{_any(table['old_style'])})|(?P<new>{_any(table['new_style'])}))"
-    ordinal = rf"(?:[0-9]{{1,2}}{suffix}|{_any(_ordinals(table))})"
-    part = f"(?:(?:{_any(word for row in table['parts'].values() for word in row['words'])})[ -](?:the )?)?"
+    styles = rf"(?:(?P<old>{any_of(table['old_style'])})|(?P<new>{any_of(table['new_style'])}))"
+    ordinal = rf"(?:[0-9]{{1,2}}{suffix}|{any_of(_ordinals(table))})"
+    part = f"(?:(?:{any_of(word for row in table['parts'].values() for word in row['words'])})[ -](?:the )?)?"
     number = r"[0-9]+(?:[.,][0-9]+)*"
     error = f" ?± ?{number}"
-    scales = _any((*table["scales"], *table["scale_signs"]))
+    scales = any_of((*table["scales"], *table["scale_signs"]))
     scale = f"(?P<scale>{scales})"
     present, small, in_words = (table[f"before_present{form}"] for form in ("", "_small", "_words"))
     counted, is_end = f"(?:(?:{table['years_before_present']}) )", f"(?={table['ends_behind']})"
@@ -165,8 +162,8 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         f"(?P<ago>{table['ago']})|(?P<present>(?P<counted>{counted}+)(?:{any_present})|{present}"
         f"|(?:{in_words})(?(scale)|{is_end}))"
     )
-    age = rf"(?:(?:{scale} )?(?:{signs})|(?P<short>{_any(table['counted_ages'])}))(?!\w)"
-    words = _any((*table["numbers"], "a"))
+    age = rf"(?:(?:{scale} )?(?:{signs})|(?P<short>{any_of(table['counted_ages'])}))(?!\w)"
+    words = any_of((*table["numbers"], "a"))
     sources = {
         "era": era,
         "day_first": rf"{day}(?:{table['before_month']} |-)(?P<month>{month})\b[.?]?(?:(?:,? (?:of )?|-){year})?",
@@ -175,7 +172,7 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         "style_before": rf"(?:^|[^\w]){styles}:? ?$",
         "other_style": rf" ?[(\[]{styles}[^)\]\n]{{3,40}}[)\]],? {year}",
         "decade": table["decade_suffix"] + r"(?!\w)",
-        "not_a_group": rf" (?:{_any(table['not_a_century'])})\b",
+        "not_a_group": rf" (?:{any_of(table['not_a_century'])})\b",
         "group_before": (
             rf"(?:^|[\s(\[“\"—–-])(?:(?P<first_lead>{part})(?P<first>{ordinal})"
             rf"(?P<join>-?{join}|, )(?:the )?)?(?P<lead>{part})(?P<ordinal>{ordinal})[ -]$"
@@ -193,12 +190,7 @@ def _patterns(table: Mapping[str, Any]) -> dict[str, re.Pattern[str]]:
         "onwards": table["onwards"],
         "or_later": table["or_later"],
         "or_earlier": table["or_earlier"],
-        "ordinal_day": rf"(?:^|[\s(])(?P<ordinal>{_any(_ordinals(table))}){table['before_month']} $",
+        "ordinal_day": rf"(?:^|[\s(])(?P<ordinal>{any_of(_ordinals(table))}){table['before_month']} $",
         "pair_before_era": rf"{join}(?:c\. ?)?[0-9]{{1,4}}(?:,[0-9]{{3}})*{era}",
     }
     return {name: re.compile(source) for name, source in sources.items()}
-
-
-def _any(words: Iterable[str]) -> str:
-    """A pattern for any of the words, the longest first."""
-    return "|".join(re.escape(word) for word in sorted(set(words), key=lambda word: (-len(word), word)))

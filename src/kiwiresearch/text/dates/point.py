@@ -1,4 +1,4 @@
-"""One date as it stands in a text, and the words around it that make it one."""
+"""One date in a text, and the words around a number that show whether it is a year."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiwiresearch.text.dates.calendar import Calendar
 from kiwiresearch.text.dates.language import DateWords
 from kiwiresearch.text.dates.ranges import Precision
 
-LONGEST_LOOK = 48
+MAX_CONTEXT_CHARS = 48
 NEXT_WORD = re.compile(r"[ \u00a0-]([^\W\d_]+(?:['’][^\W\d_]+)?)(?:[ \u00a0]([^\W\d_]+))?")
 AND_YEAR = re.compile(r" [^\W\d_]{1,3} [12][0-9]{3}(?![0-9,])")
 OPENERS = "([{\"“„«'‘"
@@ -22,29 +22,29 @@ CLOSING_QUOTES = "\"”»'’"
 DASHES = "–—-"
 OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
 ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
-"""'45 – 1050': a range whose first figure is no year is one of counts, but for 'Apollo 11 – 1969'."""
+"""'45 – 1050': a range whose first number is not a year is a range of counts, except 'Apollo 11 – 1969'."""
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
 MEASURES = frozenset("%‰°×+=*^$€£²³")
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 FIRST_CLEAR_YEAR, CLEAR_YEAR = 1600, 1999
-"""From here on a number that is not round is rarely a count that is written without a comma."""
+"""From here on, a number that is not round is rarely a count without a comma."""
 
 
 def words_before(text: str, start: int) -> list[str]:
-    """The last words before a place, on its line and in its brackets, in lower case."""
-    look = text[max(0, start - LONGEST_LOOK) : start]
+    """The last words before an offset, within its line and brackets, in lower case."""
+    context = text[max(0, start - MAX_CONTEXT_CHARS) : start]
     for stop in "\n([;":
-        if stop in look:
-            look = look[look.rfind(stop) + 1 :]
-    words = look.replace("-", " ").lower().split()
-    if not look.isascii() or '"' in look or "'" in look:
+        if stop in context:
+            context = context[context.rfind(stop) + 1 :]
+    words = context.replace("-", " ").lower().split()
+    if not context.isascii() or '"' in context or "'" in context:
         words = [word.lstrip(OPENING_QUOTES) if len(word) > 2 else word for word in words]
-    # The first word of a long look may be cut.
-    return words[1:] if len(look) == LONGEST_LOOK else words
+    # At full length, the first word may be cut off.
+    return words[1:] if len(context) == MAX_CONTEXT_CHARS else words
 
 
 def is_counted(text: str, end: int, year: int, language: DateWords) -> bool:
-    """Whether what follows is a unit or a noun that the number counts."""
+    """Whether a unit or a noun follows that the number counts."""
     if end >= len(text) or text[end] in EDGES:
         return text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit()
     if text[end] in MEASURES or text[end + 1 : end + 2] in MEASURES:
@@ -71,7 +71,7 @@ def _is_plural(word: str, language: DateWords | None = None) -> bool:
 
 
 def is_year(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
-    """Whether the figures from `start` to `end` name a year, going by what stands around them."""
+    """Whether the number from `start` to `end` is a year, judging by what is around it."""
     year = int(text[start:end])
     before = _without_doubt_words(before, language)
     last = before[-1] if before else ""
@@ -85,16 +85,16 @@ def is_year(text: str, start: int, end: int, before: Sequence[str], language: Da
 
 
 def _without_doubt_words(before: Sequence[str], language: DateWords) -> Sequence[str]:
-    """The words before a number without those that only doubt it: 'born probably 1803', 'm. 1st 1803'."""
+    """The words before a number without those that only express doubt: 'born probably 1803', 'm. 1st 1803'."""
     words, left = language.evidence, len(before)
     while left and (before[left - 1] in words.passed or before[left - 1] in words.estimated):
         left -= 1
-    # An estimate that nothing else tells to be of a time is more often a count.
+    # An estimate without any other sign of a year is more often a count.
     return before if not left and before and before[-1] in words.estimated else before[:left]
 
 
 def is_bound(before: Sequence[str], language: DateWords) -> bool:
-    """'no later than 1803': a bound of several words, of which the last alone would speak for a count."""
+    """'no later than 1803': a bound of several words, the last of which alone would suggest a count."""
     phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
     return any((lead := language.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
 
@@ -143,7 +143,7 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
     if last in words.before:
         return True
     if last in words.determiners or last.endswith(("'s", "’s")):
-        # 'Between 45 and 1050 in all': figures that cannot be a year make a count of the other end.
+        # 'Between 45 and 1050 in all': if one end cannot be a year, the other is a count too.
         ends_count = (
             last in language.both and second.isdigit() and len(second) < 3 and not _is_clear(int(text[start:end]))
         )
@@ -156,15 +156,15 @@ def _is_named(text: str, start: int, end: int, before: Sequence[str], language: 
 
 
 def _after_place(text: str, start: int, end: int, before: Sequence[str], language: DateWords) -> bool:
-    """'d. Paris 1803' and 'born at Upper Slaughter 1803;': only names stand between the event and the figures."""
+    """'d. Paris 1803' and 'born at Upper Slaughter 1803;': only names are between the event and the number."""
     if language.evidence.events.isdisjoint(before) or not _at_edge(text, end):
         return False
-    found = AT_PLACE.search(text, max(0, start - LONGEST_LOOK), start)
+    found = AT_PLACE.search(text, max(0, start - MAX_CONTEXT_CHARS), start)
     return found is not None and found[0].strip(" (;,").split()[0].lower() in language.evidence.events
 
 
 def _opens_bracket(text: str, start: int, last: str) -> bool:
-    """'(Sliwa 2004)': one word stands between the bracket and the figures."""
+    """'(Sliwa 2004)': only one word is between the bracket and the number."""
     bracket = text.rfind("(", max(0, start - len(last) - 2), start)
     return bracket >= 0 and text[bracket + 1 : start - 1].lower() == last
 
@@ -177,7 +177,7 @@ def _opens_line(text: str, end: int, language: DateWords) -> bool:
 
 
 def _after_comma(text: str, start: int, end: int, last: str) -> bool:
-    """'Paris, 1944.' and 'Reims (France), 1944': the figures stand alone between two marks."""
+    """'Paris, 1944.' and 'Reims (France), 1944': the number is alone between two punctuation marks."""
     mark = last.rstrip(CLOSING_QUOTES)[-1:]
     if (
         text[start - 1] == " "
@@ -196,7 +196,7 @@ WORD = re.compile(r"[^\s()\[\];-]+")
 
 @dataclass(slots=True)
 class DatePoint:
-    """One date as it stands in the text; what it lacks, a neighbour may lend it."""
+    """One date in a text; what it lacks may be completed from a neighbouring one."""
 
     start: int
     end: int
@@ -204,7 +204,7 @@ class DatePoint:
     number: int = 0
     """The year, the first year of a decade, the number of a century, or the years ago."""
     last: int = 0
-    """The last year, century or figure of years ago, where the point is a pair."""
+    """If the point is a pair, the last year, century or number of years ago."""
     month: int = 0
     last_month: int = 0
     day: int = 0
@@ -217,13 +217,14 @@ class DatePoint:
     qualifier: str = ""
     """One of the kinds of lead: about, before, after, until, since."""
     opening: str = ""
-    """'from' or 'between', where the point starts a range."""
+    """'from' or 'between', if the point starts a range."""
     calendar: Calendar | None = None
     either: bool = False
-    """Whether one of a pair is meant, and not the time from one to the other: '3 or 4 May 1803'."""
+    """Whether one of the two is meant, and not the time between them: '3 or 4 May 1803'."""
     sure: bool = True
+    """Whether it is certainly a date, even if nothing else confirms it."""
     opened: int = -1
-    """Where the range starts, with its 'from' or 'between'."""
+    """Where the range starts, including its 'from' or 'between'."""
 
     def __post_init__(self) -> None:
         self.opened = self.start if self.opened < 0 else self.opened
@@ -234,7 +235,7 @@ class DatePoint:
 
 
 def with_leading_words(text: str, point: DatePoint, before: Sequence[str], language: DateWords) -> DatePoint:
-    """Take in the words before a date that change what it means."""
+    """Apply the words before a date that change its meaning."""
     core = point.opened = point.start
     if core and text[core - 1] in OPENERS:
         return point
@@ -246,7 +247,7 @@ def with_leading_words(text: str, point: DatePoint, before: Sequence[str], langu
                 break
         if not lead or (lead.kind == "before" and _is_attributive(text, point, before[left - 1], language)):
             break
-        if not _take(point, lead.kind, lead.value):
+        if not _apply(point, lead.kind, lead.value):
             break
         left -= size
         if lead.kind != "filler":
@@ -264,7 +265,8 @@ def _is_attributive(text: str, point: DatePoint, word: str, language: DateWords)
     return found is not None and found[1].lower() not in language.evidence.follows
 
 
-def _take(point: DatePoint, kind: str, value: str) -> bool:
+def _apply(point: DatePoint, kind: str, value: str) -> bool:
+    """Apply a lead phrase; False if it does not fit the date."""
     if kind == "part":
         if point.part or point.kind in ("day", "age"):
             return False
@@ -289,8 +291,8 @@ def _take(point: DatePoint, kind: str, value: str) -> bool:
 
 
 def start_of(text: str, end: int, count: int) -> int:
-    """Where the last `count` words before a place begin."""
-    first = max(0, end - LONGEST_LOOK)
+    """Where the last `count` words before an offset start."""
+    first = max(0, end - MAX_CONTEXT_CHARS)
     start = [word.start() for word in WORD.finditer(text, first, end)][-count]
     while text[start] in OPENING_QUOTES:
         start += 1

@@ -1,11 +1,11 @@
-"""The time that a date means, and how two of them stand to each other."""
+"""The range of days that a date means, and how two of them relate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
-from kiwiresearch.text.dates import edtf, phrases
+from kiwiresearch.text.dates import phrases
 from kiwiresearch.text.dates.calendar import (
     AGO_FROM,
     FIRST_GREGORIAN_DAY,
@@ -27,21 +27,22 @@ Qualifier = Literal["", "about", "before", "after"]
 Relation = Literal["same", "within", "overlap", "calendar", "apart"]
 
 ABOUT_SHARE = 100
-"""'About' may be off by one part in so many of the time that has passed since."""
+"""'About' may be off by one hundredth of the time that has passed since."""
 ABOUT_DAYS = {"day": 7, "month": 31, "season": 92}
-"""How far 'about' reaches for what is more exact than a year; at least two years otherwise."""
-ABOUT_AT_LEAST = 730
+"""How many days 'about' allows for dates that are more precise than a year."""
+MIN_ABOUT_DAYS = 730
+"""How many it allows at least for all others."""
 LAST_LADY_DAY_YEAR = 1752
-"""The last year that began, somewhere, on 25 March."""
+"""The last year that started on 25 March in some country."""
 ENDLESS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """The days that are meant, from the first to the last, as Julian Day Numbers.
+    """A range of days as Julian Day Numbers.
 
-    `lasts` tells a time that went on from the first to the last day ('1914–1918')
-    from a moment somewhere in it ('between 1200 and 1150 BC', 'the 12th century').
+    `lasts` distinguishes something that lasted from the first to the last day ('1914–1918') from a moment somewhere
+    in between ('between 1200 and 1150 BC', 'the 12th century').
     """
 
     earliest: int
@@ -70,7 +71,7 @@ class DateRange:
         return self.last_day.year
 
     def calendar_on(self, day: int) -> Calendar:
-        """The calendar its days are named in: a range across 1582 starts in one and ends in the other."""
+        """The calendar in which a day is written: a range across 1582 starts in one and ends in the other."""
         if self.calendar == "julian" or self.latest < FIRST_GREGORIAN_DAY:
             return self.calendar
         return calendar_at(day)
@@ -96,7 +97,7 @@ class DateRange:
     def _about_days(self) -> int:
         exact = ABOUT_DAYS.get(self.precision)
         passed = day_number(AGO_FROM) - self.latest
-        return exact if exact is not None else max(ABOUT_AT_LEAST, passed // ABOUT_SHARE)
+        return exact if exact is not None else max(MIN_ABOUT_DAYS, passed // ABOUT_SHARE)
 
 
 class DateText(str):
@@ -118,7 +119,7 @@ class DateText(str):
 
 
 def date_relation(one: DateRange, other: DateRange) -> Relation:
-    """How two dates stand to each other: only 'apart' means that both cannot be right."""
+    """How two dates relate; only 'apart' means that both cannot be right."""
     if (one.earliest, one.latest, one.qualifier) == (other.earliest, other.latest, other.qualifier):
         return "same"
     (first, last), (other_first, other_last) = one.reach(), other.reach()
@@ -132,14 +133,14 @@ def date_relation(one: DateRange, other: DateRange) -> Relation:
 
 
 def _other_reading(one: DateRange, other: DateRange) -> bool:
-    """Whether `one`, read in the other calendar or with a year that began in March, falls into `other`."""
+    """Whether `one`, read in the other calendar or with a year that started in March, falls within `other`."""
     if one.precision not in ("day", "month") or one.qualifier or other.qualifier:
         return False
     return any(other.earliest <= first and last <= other.latest for first, last in _readings(one))
 
 
 def _readings(when: DateRange) -> Iterator[tuple[int, int]]:
-    """The days that the same written date means elsewhere."""
+    """The days that the same written date may mean in another calendar."""
     first = when.first_day
     length = when.latest - when.earliest
     shifts = (-1, 0, 1) if (first.month, first.day) < (3, 25) and first.year <= LAST_LADY_DAY_YEAR + 1 else (0,)
