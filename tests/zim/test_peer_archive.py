@@ -181,7 +181,7 @@ def test_what_is_said_ahead_is_asked_at_once(book: Path) -> None:
 
 def test_pages_that_nobody_comes_for_are_dropped(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent ahead takes no more room than it may, and every page is there all the same."""
-    monkeypatch.setattr(peer, "MAX_KEPT_BYTES", 100)
+    monkeypatch.setattr(peer, "MAX_PREFETCHED_BYTES", 100)
     monkeypatch.setattr(peer, "MAX_CALLS_AT_ONCE", 1)
     home = LibzimArchive(book)
     wire = Wire(home)

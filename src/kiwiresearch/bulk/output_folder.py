@@ -228,7 +228,7 @@ class OutputFolder:
 
 @contextmanager
 def locked_output(folder: Path, plan: BulkPlan) -> Iterator[OutputFolder | BulkManifest]:
-    """The folder, locked and ready to be written, or the manifest of a finished one; FolderTaken if it has other rows."""
+    """The folder, locked and ready to be written, or the manifest of a finished one; FolderTaken for other rows."""
     refuse_other_content(folder, plan)
     lock = FileLock(folder / WORK_FOLDER / "lock")
     with translating_write_errors(folder):
