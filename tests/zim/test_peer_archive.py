@@ -190,10 +190,10 @@ def test_pages_that_nobody_comes_for_are_dropped(book: Path, monkeypatch: pytest
     longest = max(len(home.read(path).content) for path in paths)
     for _ in range(3):
         far.prefetch_simple("read", paths)
-        assert far._kept_bytes <= 100 + longest
-        assert far._kept_bytes == sum(len(reply.value.content) for reply in far._kept.values())
+        assert far._prefetched_bytes <= 100 + longest
+        assert far._prefetched_bytes == sum(len(reply.value.content) for reply in far._prefetched.values())
     assert [far.read(path).content for path in paths] == [home.read(path).content for path in paths]
-    assert (far._kept, far._kept_bytes) == ({}, 0)
+    assert (far._prefetched, far._prefetched_bytes) == ({}, 0)
 
 
 def test_long_links_are_sent_in_portions(book: Path) -> None:
