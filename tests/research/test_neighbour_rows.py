@@ -15,7 +15,10 @@ import pytest
 from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
 from kiwiresearch.store.store import open_store
+from kiwiresearch.workspace.hosts import connect_hosts
 from kiwiresearch.workspace.neighbours import OtherHosts
+from kiwiresearch.workspace.workspace import close_stores, open_workspace
+from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.peer_protocol import PING, Call, CallReply, announcement_of, checked_text, pack_replies
 
@@ -95,3 +98,17 @@ def test_who_fails_again_and_again_is_left_alone(tmp_path: Path, sample_zim: Pat
         assert met.ask(book, [call]) == [CallReply("Sun")]
         assert met._failed == {}
         met.close()
+
+
+def test_a_shelf_counts_how_often_other_hosts_failed(tmp_path: Path) -> None:
+    """A shelf of named books, as jobs use it, notices that a book of another host could not be opened."""
+    environment = {"KIWIRESEARCH_HOME": str(tmp_path), "KIWIRESEARCH_STORE": f"sqlite:///{tmp_path / 'shared.sqlite'}"}
+    workspace = open_workspace(environment)
+    opener, shelf = connect_hosts(workspace), Shelf((), workspace.opener)
+    assert shelf.failures == 0
+    try:
+        with pytest.raises(HostAway):
+            opener(BookId("00000000-0000-0000-0000-000000000000"))
+        assert shelf.failures == 1
+    finally:
+        close_stores()

@@ -181,7 +181,7 @@ def test_what_is_said_ahead_is_asked_at_once(book: Path) -> None:
 
 def test_pages_that_nobody_comes_for_are_dropped(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent ahead takes no more room than it may, and every page is there all the same."""
-    monkeypatch.setattr(peer, "MAX_KEPT_BYTES", 100)
+    monkeypatch.setattr(peer, "MAX_PREFETCHED_BYTES", 100)
     monkeypatch.setattr(peer, "MAX_CALLS_AT_ONCE", 1)
     home = LibzimArchive(book)
     wire = Wire(home)
@@ -190,10 +190,10 @@ def test_pages_that_nobody_comes_for_are_dropped(book: Path, monkeypatch: pytest
     longest = max(len(home.read(path).content) for path in paths)
     for _ in range(3):
         far.prefetch_simple("read", paths)
-        assert far._kept_bytes <= 100 + longest
-        assert far._kept_bytes == sum(len(reply.value.content) for reply in far._kept.values())
+        assert far._prefetched_bytes <= 100 + longest
+        assert far._prefetched_bytes == sum(len(reply.value.content) for reply in far._prefetched.values())
     assert [far.read(path).content for path in paths] == [home.read(path).content for path in paths]
-    assert (far._kept, far._kept_bytes) == ({}, 0)
+    assert (far._prefetched, far._prefetched_bytes) == ({}, 0)
 
 
 def test_long_links_are_sent_in_portions(book: Path) -> None:

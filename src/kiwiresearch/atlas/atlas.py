@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -58,11 +58,11 @@ class Atlas:
     def has_tables(self, *tables: str) -> bool:
         return all(map(self.bulk.has_table, tables))
 
-    @contextlib.contextmanager
-    def database(self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None) -> Iterator[AtlasDatabase]:
+    def database(
+        self, *tables: str, files: Mapping[str, Sequence[Path]] | None = None
+    ) -> contextlib.AbstractContextManager[AtlasDatabase]:
         """A database over some tables of the shards, and over files that were computed."""
-        with open_database(str(self.bulk.folder), self._views(tables) | dict(files or {})) as database:
-            yield database
+        return open_database(str(self.bulk.folder), self._views(tables) | dict(files or {}))
 
     def _views(self, tables: Sequence[str]) -> dict[str, Sequence[Path]]:
         """The files of some tables, each checked once; RunNotFound if the folder lacks a table."""

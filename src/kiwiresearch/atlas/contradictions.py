@@ -82,7 +82,7 @@ def sentence_contradictions(about: str, claims: Sequence[Claim], language: str) 
     for one, other in combinations(claims[:MAX_OF_FACT], 2):
         if (one.ref, one.section) == (other.ref, other.section):
             continue
-        how = compare(_saying(one, language), _saying(other, language))
+        how = compare(_compared(one, language), _compared(other, language))
         if how is None or how.strength < MIN_STRENGTH or how.what not in ("a number", "a date"):
             continue
         if one.text[how.a[1] :].lstrip()[:1] != "±":  # a value with a stated error may differ by it
@@ -99,7 +99,7 @@ def _of_facts(
     for one, other in combinations(facts, 2):
         if not one.must_agree_with(other):
             continue
-        how = compare(one.saying(language), other.saying(language))
+        how = compare(one.compared_sentence(language), other.compared_sentence(language))
         if how is None:
             continue
         how, gap = _explained(one, other, how)
@@ -150,7 +150,7 @@ def _span(fact: UniqueFact) -> TextSpan:
     return fact.value.start, fact.value.end
 
 
-def _saying(claim: Claim, language: str) -> ComparedSentence:
+def _compared(claim: Claim, language: str) -> ComparedSentence:
     quantities = tuple(measure.quantity for measure in claim.measures)
     return ComparedSentence(claim.text, claim.subject, quantities, claim.dates, language)
 

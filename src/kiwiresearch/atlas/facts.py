@@ -113,7 +113,7 @@ class UniqueFact:
         """The value as written in the claim."""
         return self.claim.text[self.value.start : self.value.end]
 
-    def saying(self, language: str) -> ComparedSentence:
+    def compared_sentence(self, language: str) -> ComparedSentence:
         """The fact in a uniform wording, so that only the values of two facts can differ."""
         text = f"{self.claim.subject} — {self.attribute}: {self.value_text}"
         value = self.value._replace(start=len(text) - len(self.value_text), end=len(text))
@@ -203,8 +203,8 @@ def _with_unit(quantity: Quantity, label: str, text: str) -> Quantity:
     if quantity.unit or not unit:
         return quantity
     read = quantities_in(f"{text[quantity.start : quantity.end]} {unit[1]}")
-    is_whole = len(read) == 1 and read[0].unit
-    return read[0]._replace(start=quantity.start, end=quantity.end) if is_whole else quantity
+    is_complete = len(read) == 1 and read[0].unit
+    return read[0]._replace(start=quantity.start, end=quantity.end) if is_complete else quantity
 
 
 def lives_in(claim: Claim, name: str) -> Iterator[UniqueFact]:
@@ -246,9 +246,9 @@ def _measured(claim: Claim) -> Iterator[UniqueFact]:
 def _dated(claim: Claim) -> Iterator[UniqueFact]:
     """'X was born on 14 March 1879', 'X (1879–1955) was …', 'X was founded in 1254'."""
     for dated in claim.dates:
-        told = fact_words().happened.search(claim.text[: dated.start])
-        if told and not is_alternative(claim.text, dated) and _is_subject(claim, claim.text[: told.start()]):
-            yield _date_fact(claim, fact_words().events[told["event"].lower()], dated)
+        found = fact_words().happened.search(claim.text[: dated.start])
+        if found and not is_alternative(claim.text, dated) and _is_subject(claim, claim.text[: found.start()]):
+            yield _date_fact(claim, fact_words().events[found["event"].lower()], dated)
     for event, dated in zip(("birth", "death"), life := _life(claim), strict=False):
         yield _date_fact(claim, event, dated, life=(life[0].when, life[1].when))
 

@@ -190,11 +190,11 @@ def _write_pages(database: AtlasDatabase, folder: Path, edges: Edges) -> None:
     }
     with database.with_arrays("computed", computed):
         database.execute(
-            """CREATE TABLE told AS
+            """CREATE TABLE graph AS
             SELECT sheet.*, linked, linking, rank, island, CASE WHEN thin THEN region END AS region
             FROM sheet JOIN computed ON sheet.id = computed.id"""
         )
-    save_query(database, folder, "graph", "SELECT * FROM told ORDER BY id")
+    save_query(database, folder, "graph", "SELECT * FROM graph ORDER BY id")
 
 
 def _write_regions(database: AtlasDatabase, folder: Path) -> None:
@@ -205,16 +205,16 @@ def _write_regions(database: AtlasDatabase, folder: Path) -> None:
         "regions",
         f"""WITH sizes AS (
             SELECT region, count(*) AS pages, sum(words) AS words
-            FROM told WHERE region IS NOT NULL GROUP BY region HAVING count(*) > 1
+            FROM graph WHERE region IS NOT NULL GROUP BY region HAVING count(*) > 1
         ), members AS (
-            SELECT id, entry, path, told.region FROM told JOIN sizes ON told.region = sizes.region
+            SELECT id, entry, path, graph.region FROM graph JOIN sizes ON graph.region = sizes.region
         ), beside AS (
             SELECT members.region, other.id AS hub, members.id AS member
-            FROM links JOIN members ON links.entry = members.entry JOIN told other ON links.target = other.path
+            FROM links JOIN members ON links.entry = members.entry JOIN graph other ON links.target = other.path
             WHERE links.place IN ({SQL_TEXT_PLACES}) AND members.region IS DISTINCT FROM other.region
             UNION
             SELECT members.region, other.id AS hub, members.id AS member
-            FROM links JOIN members ON links.target = members.path JOIN told other ON links.entry = other.entry
+            FROM links JOIN members ON links.target = members.path JOIN graph other ON links.entry = other.entry
             WHERE links.place IN ({SQL_TEXT_PLACES}) AND members.region IS DISTINCT FROM other.region
         ), counted AS (
             SELECT region, hub, count(*) AS around FROM beside GROUP BY region, hub
@@ -237,8 +237,8 @@ def _write_wanted(database: AtlasDatabase, folder: Path) -> None:
                 min_by(path, entry) AS first_path, min(entry) AS first
             FROM links WHERE target = '' AND href_title <> '' AND place IN ({SQL_TEXT_PLACES}) GROUP BY href_title
         )
-        SELECT named.* EXCLUDE (first), coalesce(told.title, first_path) AS first_title
-        FROM named LEFT JOIN told ON named.first = told.entry ORDER BY pages DESC, named.links DESC, named.title""",
+        SELECT named.* EXCLUDE (first), coalesce(graph.title, first_path) AS first_title
+        FROM named LEFT JOIN graph ON named.first = graph.entry ORDER BY pages DESC, named.links DESC, named.title""",
     )
 
 

@@ -191,23 +191,23 @@ def overview(atlas: Atlas, *, complete: bool = True) -> dict[str, Any]:
     `complete` computes what is not cached yet; else only what is available at once is included.
     """
     manifest = atlas.bulk.manifest
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "book": {"id": manifest.book.id, "name": manifest.book.name, "title": manifest.book.title}
         | {"date": manifest.book.date, "language": manifest.book.language},
         "tables": {name: table.rows for name, table in manifest.tables.items()},
     }
     if atlas.has_tables("pages"):
-        told["pages"] = _pages(atlas)
+        found["pages"] = _pages(atlas)
     if atlas.has_tables(*GRAPH.needs) and (complete or atlas.has(GRAPH)):
-        told["links"] = _links(atlas)
+        found["links"] = _links(atlas)
     if atlas.has_tables("claims"):
-        told["claims"] = _claims(atlas)
+        found["claims"] = _claims(atlas)
     if atlas.has_tables(*CONTRADICTIONS.needs) and (complete or atlas.has(CONTRADICTIONS)):
-        told["contradictions"] = contradiction_counts(atlas)
+        found["contradictions"] = contradiction_counts(atlas)
     if atlas.has_tables("people"):
         with atlas.database("people") as database:
-            told["people"] = {"people": database.scalar("SELECT count(DISTINCT entry) FROM people")}
-    return told
+            found["people"] = {"people": database.scalar("SELECT count(DISTINCT entry) FROM people")}
+    return found
 
 
 def _pages(atlas: Atlas) -> dict[str, Any]:
@@ -223,26 +223,26 @@ def _pages(atlas: Atlas) -> dict[str, Any]:
 
 def _links(atlas: Atlas) -> dict[str, Any]:
     with atlas.database(files=atlas.files(GRAPH)) as database:
-        told = database.rows(
+        counts = database.rows(
             """SELECT coalesce(sum(linking), 0)::BIGINT AS links,
                 count(*) FILTER (linked = 0 AND kind NOT IN ('redirect', 'disambiguation')) AS orphans FROM graph"""
         )[0]
         wanted = database.scalar("SELECT count(*) FROM wanted")
         first = database.rows("SELECT path, title FROM graph WHERE kind <> 'redirect' ORDER BY rank DESC, id LIMIT 5")
-    return told | {"wanted": wanted, "first": first}
+    return counts | {"wanted": wanted, "first": first}
 
 
 def _claims(atlas: Atlas) -> dict[str, Any]:
     with atlas.database("claims") as database:
-        told = database.rows(
+        counts = database.rows(
             """SELECT count(*) AS claims, count(value) AS numbers, count(earliest) AS dates,
                 count(*) FILTER (hedged) AS hedged, min(earliest) AS earliest, max(latest) AS latest FROM claims"""
         )[0]
         kinds = database.rows(
             "SELECT claim_type, count(*) AS rows FROM claims GROUP BY ALL ORDER BY rows DESC, claim_type"
         )
-    years = {name: None if told[name] is None else day_at(told[name]).year for name in ("earliest", "latest")}
-    return told | years | {"types": {row["claim_type"]: row["rows"] for row in kinds}}
+    years = {name: None if counts[name] is None else day_at(counts[name]).year for name in ("earliest", "latest")}
+    return counts | years | {"types": {row["claim_type"]: row["rows"] for row in kinds}}
 
 
 PAGE_COLUMNS = ("title", "path", "about", "first_path", "first_title")
@@ -257,39 +257,39 @@ class PolicyFilter:
     whose: str
     """How sentences for readers refer to the policy."""
 
-    def hides(self, told: Mapping[str, Any]) -> bool:
+    def hides(self, row: Mapping[str, Any]) -> bool:
         """Whether a row, or anything nested in it, names a hidden page."""
-        return bool(self.titles) and any(map(self.titles.has, _pages_in(told)))
+        return bool(self.titles) and any(map(self.titles.has, _pages_in(row)))
 
     def filter_page(self, found: ResultPage) -> ResultPage:
         """The page of results without rows that name hidden pages, which are counted."""
         rows = self._visible(found.rows)
         return replace(found, rows=tuple(rows), hidden=len(found.rows) - len(rows))
 
-    def overview(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def overview(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """The overview without hidden pages among the first ones, which are counted."""
-        if "links" not in told:
-            return dict(told)
-        links = told["links"]
+        if "links" not in result:
+            return dict(result)
+        links = result["links"]
         first = self._visible(links["first"])
-        return {**told, "links": links | {"first": first, "hidden": len(links["first"]) - len(first)}}
+        return {**result, "links": links | {"first": first, "hidden": len(links["first"]) - len(first)}}
 
-    def relatives(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def relatives(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """The relatives without those who are hidden or tied by a hidden page; PageHidden if the person is hidden."""
-        self._refuse_hidden(told["person"])
-        relatives = self._visible(told["relatives"])
-        return {**told, "relatives": relatives, "hidden": len(told["relatives"]) - len(relatives)}
+        self._refuse_hidden(result["person"])
+        relatives = self._visible(result["relatives"])
+        return {**result, "relatives": relatives, "hidden": len(result["relatives"]) - len(relatives)}
 
-    def relation(self, told: dict[str, Any]) -> dict[str, Any]:
+    def relation(self, result: dict[str, Any]) -> dict[str, Any]:
         """The relation, unchanged; PageHidden if one of the two, or a person between them, is hidden."""
-        self._refuse_hidden(told)
-        return told
+        self._refuse_hidden(result)
+        return result
 
     def _visible(self, rows: Sequence[Row]) -> list[Row]:
         return [row for row in rows if not self.hides(row)]
 
-    def _refuse_hidden(self, told: Mapping[str, Any]) -> None:
-        if self.hides(told):
+    def _refuse_hidden(self, result: Mapping[str, Any]) -> None:
+        if self.hides(result):
             raise PageHidden(
                 f"A page that tells this is hidden by {self.whose}.",
                 remedy="Who runs this desk can show it: its titles are below [policy] in the settings.",

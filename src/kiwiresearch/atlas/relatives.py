@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,10 +111,8 @@ def people(atlas: Atlas, words: str, sight: PrivacyView, window: ResultWindow) -
     return ResultPage(shown, int(total), window.offset)
 
 
-@contextlib.contextmanager
-def _open_families(atlas: Atlas) -> Iterator[AtlasDatabase]:
-    with atlas.database("people", files=atlas.files(FAMILIES)) as database:
-        yield database
+def _open_families(atlas: Atlas) -> AbstractContextManager[AtlasDatabase]:
+    return atlas.database("people", files=atlas.files(FAMILIES))
 
 
 def _visible_tree(

@@ -45,7 +45,7 @@ class MarkupPiece(NamedTuple):
 
     at: int
     source: Extent
-    whole: bool
+    is_formula: bool
     """Whether it is a formula, which can only be marked as a unit."""
 
 
@@ -168,10 +168,10 @@ class _MarkupReader:
         if self._raised and BRACKETED.fullmatch(text):
             return
         if end - start <= MAX_PIECE_CHARS:
-            self._put(comparable_text(text), Extent(start, end), whole=False)
+            self._put(comparable_text(text), Extent(start, end), is_formula=False)
             return
         for part in self._split(start, end):
-            self._put(comparable_text(unescape(self._markup[part.start : part.end])), part, whole=False)
+            self._put(comparable_text(unescape(self._markup[part.start : part.end])), part, is_formula=False)
 
     def _split(self, start: int, end: int) -> Iterator[Extent]:
         """Split a long text, so that characters of a part are counted quickly, but never within an entity."""
@@ -188,14 +188,14 @@ class _MarkupReader:
         while at >= 0:
             self._take(start, at)
             formula = self._formulas[at]
-            self._put(formula.tex, formula.source, whole=True)
+            self._put(formula.tex, formula.source, is_formula=True)
             start = formula.source.end
             at = self._markup.find(FORMULA, start, end)
         self._take(start, end)
 
-    def _put(self, text: str, source: Extent, *, whole: bool) -> None:
+    def _put(self, text: str, source: Extent, *, is_formula: bool) -> None:
         if text:
-            self.pieces.append(MarkupPiece(self._length, source, whole))
+            self.pieces.append(MarkupPiece(self._length, source, is_formula))
             self.text.append(text)
             self._length += len(text)
 
@@ -280,14 +280,14 @@ class MarkupPlaces:
     def _extents(self, start: int, end: int) -> Iterator[Extent]:
         """The markup of a part of the aligned text; adjacent pieces are joined."""
         open_from = open_to = -1
-        for extent, whole in self._covered(start, end):
-            if extent.start == open_to and not whole:
+        for extent, is_formula in self._covered(start, end):
+            if extent.start == open_to and not is_formula:
                 open_to = extent.end
                 continue
             if open_from >= 0:
                 yield self._trimmed(open_from, open_to)
-            open_from, open_to = (-1, -1) if whole else extent
-            if whole:
+            open_from, open_to = (-1, -1) if is_formula else extent
+            if is_formula:
                 yield extent
         if open_from >= 0:
             yield self._trimmed(open_from, open_to)
@@ -299,10 +299,10 @@ class MarkupPlaces:
             piece = pieces[number]
             piece_end = pieces[number + 1].at if number + 1 < len(pieces) else len(self._aligned.text)
             first, last = piece.source
-            if not piece.whole:
+            if not piece.is_formula:
                 first = self._offset(piece, start - piece.at) if start > piece.at else first
                 last = self._offset(piece, end - piece.at) if end < piece_end else last
-            yield Extent(first, last), piece.whole
+            yield Extent(first, last), piece.is_formula
             number += 1
 
     def _offset(self, piece: MarkupPiece, count: int) -> int:

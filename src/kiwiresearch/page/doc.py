@@ -224,7 +224,7 @@ def page_record(page: PageDoc, *, only: Sequence[Section] = ()) -> dict[str, Any
         "lead": page.lead,
         "sections": [_section(page, section) for section in only or page.sections],
         "links": [_link(page, link) for link in page.links],
-        "infoboxes": [_infobox(box) for box in page.infoboxes],
+        "infoboxes": [{"title": box.title, "rows": [_infobox_row(row) for row in box.rows]} for box in page.infoboxes],
         "tables": [
             {
                 "caption": table.caption,
@@ -269,19 +269,15 @@ def _link(page: PageDoc, link: Link) -> dict[str, Any]:
     }
 
 
-def _infobox(box: Infobox) -> dict[str, Any]:
-    rows = [
-        {
-            "key": row.key,
-            "value": row.value,
-            "group": row.group,
-            "start_offset": row.start,
-            "end_offset": row.end,
-            "links": [link.target for link in row.links],
-        }
-        for row in box.rows
-    ]
-    return {"title": box.title, "rows": rows}
+def _infobox_row(row: InfoboxRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "value": row.value,
+        "group": row.group,
+        "start_offset": row.start,
+        "end_offset": row.end,
+        "links": [link.target for link in row.links],
+    }
 
 
 def _signals(signals: PageSignals) -> dict[str, Any]:

@@ -46,14 +46,14 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserLimits:
-    """The limits of one user; 0 is no limit."""
+    """What one user may do; 0 is no limit."""
 
     requests_a_minute: int = 0
     questions_a_day: int = 0
     running: int = 0
-    """Runs at the same time."""
+    """Runs that are worked on at once."""
     queued: int = 0
-    """Waiting runs."""
+    """Runs that wait."""
     max_pages: int = 0
     """Pages of one run."""
 

@@ -1,1 +1,1 @@
-"""Books: ZIM files, kiwix-serve, and the shelf they stand on."""
+"""Books: in ZIM files, on a kiwix-serve or on other hosts, and the shelf of a user."""

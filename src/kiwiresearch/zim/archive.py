@@ -118,7 +118,7 @@ SISTERS = ("wikibooks", "wikinews", "wikiquote", "wikisource", "wikispecies", "w
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Which search indexes a book contains."""
+    """What the book can look up by itself."""
 
     full_text: bool
     titles: bool

@@ -41,10 +41,10 @@ EMPTY_ANSWERS: Mapping[str, Any] = {
     "titles.frequency": 0,
 }
 
-MAX_KEPT = 16_384
+MAX_PREFETCHED = 16_384
 """More prefetched replies than this that were never used are dropped."""
 
-MAX_KEPT_BYTES = 64 * 2**20
+MAX_PREFETCHED_BYTES = 64 * 2**20
 """Prefetching stops when its pages take more than this; the rest is requested one by one."""
 
 SimpleCall = Literal["read", "resolve", "title", "estimate"]
@@ -52,7 +52,7 @@ SimpleCall = Literal["read", "resolve", "title", "estimate"]
 
 @dataclass(frozen=True, slots=True)
 class MissingBook(Record):
-    """A book that could not be reached."""
+    """A book that could not be asked."""
 
     id: BookId
     title: str
@@ -60,7 +60,7 @@ class MissingBook(Record):
 
 @dataclass(frozen=True, slots=True)
 class MissingBooks(Record):
-    """A host that is away, and the books that cannot be reached for that reason."""
+    """A host that is away, and the books that could not be asked for that."""
 
     host: str
     books: tuple[MissingBook, ...]
@@ -121,8 +121,8 @@ class PeerArchive:
         self._hosts = hosts
         self.title_index_size = titles
         """How many titles its index on the host has, and whether it is complete; None without an index."""
-        self._kept: dict[Call[Any], CallReply] = {}
-        self._kept_bytes = 0
+        self._prefetched: dict[Call[Any], CallReply] = {}
+        self._prefetched_bytes = 0
         self._is_open = True
 
     @property
@@ -131,16 +131,16 @@ class PeerArchive:
 
     def prefetch(self, calls: Iterable[Call[Any]]) -> None:
         """Make calls at once that will be asked for one by one; a prefetched page is returned only once."""
-        if len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
+        if len(self._prefetched) > MAX_PREFETCHED or self._prefetched_bytes > MAX_PREFETCHED_BYTES:
             self._drop()
-        wanted = [call for call in dict.fromkeys(calls) if call not in self._kept]
+        wanted = [call for call in dict.fromkeys(calls) if call not in self._prefetched]
         for batch in _batches([call for call in wanted if not is_too_long(call)]):
-            if self._kept_bytes > MAX_KEPT_BYTES:
+            if self._prefetched_bytes > MAX_PREFETCHED_BYTES:
                 return
             replies = self._hosts.ask(self._book.id, batch)
             found = {call: reply for call, reply in zip(batch, replies, strict=True) if reply is not None}
-            self._kept |= found
-            self._kept_bytes += sum(map(_size, found.values()))
+            self._prefetched |= found
+            self._prefetched_bytes += sum(map(_size, found.values()))
 
     def prefetch_simple(self, name: SimpleCall, of: Iterable[str]) -> None:
         """The same for calls that take a path or some words."""
@@ -158,10 +158,10 @@ class PeerArchive:
             if call.name not in EMPTY_ANSWERS:
                 raise PageNotFound(f"{self._book.title!r} has no page {call.args[0][:MAX_SHOWN_CHARS]!r}….")
             return call.read(EMPTY_ANSWERS[call.name], b"")
-        known = self._kept.get(call)
+        known = self._prefetched.get(call)
         if known is not None and call.name == "read":
-            del self._kept[call]
-            self._kept_bytes -= _size(known)
+            del self._prefetched[call]
+            self._prefetched_bytes -= _size(known)
         reply = known or self._hosts.ask(self._book.id, [call])[0]
         assert reply is not None, "a single call is always answered"
         if reply.error is not None:
@@ -220,8 +220,8 @@ class PeerArchive:
             self._hosts.release()
 
     def _drop(self) -> None:
-        self._kept.clear()
-        self._kept_bytes = 0
+        self._prefetched.clear()
+        self._prefetched_bytes = 0
 
     def _not_here(self, what: str) -> NoReturn:
         raise NotOffered(

@@ -284,8 +284,8 @@ class PolicyArchive:
         return self._is_here and find_path(self, name) is not None
 
     def _shown(self, matches: Iterable[Match]) -> tuple[Match, ...]:
-        kept = (match for match in matches if not self.hides_title(match.title, match.path))
-        return tuple(replace(match, alias="") if self._titles.has(match.alias) else match for match in kept)
+        shown = (match for match in matches if not self.hides_title(match.title, match.path))
+        return tuple(replace(match, alias="") if self._titles.has(match.alias) else match for match in shown)
 
     def _refuse_hidden(self, path: str, final: str, *titles: str) -> None:
         if self._hides(path) or self._hides(final) or any(map(self._titles.has, titles)):

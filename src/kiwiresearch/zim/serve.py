@@ -164,18 +164,14 @@ class ServeArchive:
         return self._book
 
     def read(self, path: str) -> Entry:
-        final, via, response = self._fetch(path, "GET")
-        if response.status != 200:
-            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        final, via, response = self._fetch_found(path, "GET")
         mimetype = response.headers.get("content-type", "")
         title = _title_in(response.content) if "html" in mimetype else ""
         ref = EntryRef(self._book.id, final)
         return Entry(ref, title or title_of_path(final), mimetype, response.content, via)
 
     def look(self, path: str) -> EntryInfo:
-        final, via, response = self._fetch(path, "HEAD")
-        if response.status != 200:
-            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        final, via, response = self._fetch_found(path, "HEAD")
         stated = _stated_size(response)
         size = int(stated) if stated.isascii() and stated.isdigit() else len(self.read(final).content)
         return EntryInfo(EntryRef(self._book.id, final), response.headers.get("content-type", ""), size, via)
@@ -263,7 +259,14 @@ class ServeArchive:
     def close(self) -> None:
         self._server.close()
 
+    def _fetch_found(self, path: str, method: str) -> tuple[str, tuple[str, ...], HttpReply]:
+        final, via, response = self._fetch(path, method)
+        if response.status != 200:
+            raise PageNotFound(f"{self._book.title!r} has no page {path!r}.")
+        return final, via, response
+
     def _fetch(self, path: str, method: str, span: ByteRange | None = None) -> tuple[str, tuple[str, ...], HttpReply]:
+        """The final path after redirects, the paths that led there, and the answer, whatever its status."""
         via: list[str] = []
         while True:
             response = self._raw(path, method, span)
