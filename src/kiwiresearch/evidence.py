@@ -15,9 +15,9 @@ from kiwiresearch.zim.archive import EntryRef
 
 
 class Quote(NamedTuple):
-    """Words of a page and where they stand: `page.text[start:end] == text`.
+    """Words of a page and their place: `page.text[start:end] == text`.
 
-    Only `ground`, `span` and `of_record` make one, and what comes from a record is checked by `holds`.
+    Only `ground`, `quote_at` and `recorded_quote` make one, and `is_on_page` checks one that is from a record.
     """
 
     ref: EntryRef
@@ -32,7 +32,7 @@ class Quote(NamedTuple):
 
 
 def quote_at(page: PageDoc, start: int, end: int) -> Quote:
-    """The words at a place of the page, without white space around them."""
+    """The words at a place of the page, without surrounding white space."""
     words = page.text[start:end]
     start += len(words) - len(words.lstrip())
     words = words.strip()
@@ -44,16 +44,16 @@ def quote_at(page: PageDoc, start: int, end: int) -> Quote:
 def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) -> Quote:
     """Find `words` in the page, or in a part of it, and return them as the page spells them.
 
-    White space may differ, nothing else may: a model that mends a quote's
-    spelling has changed the evidence.
+    White space may differ, but nothing else: a model that corrects the spelling
+    of a quote has changed the evidence.
     """
     start, end = within or (0, len(page.text))
     parts = words.split()
     if parts:
-        # Whole words only: 'killed 12' is not what a page says that says 'killed 1200'.
+        # Whole words only: a page that says 'killed 1200' does not say 'killed 12'.
         before = r"(?<!\w)" if parts[0][0].isalnum() else ""
-        behind = r"(?!\w|[.,]\d)" if parts[-1][-1].isalnum() else ""
-        pattern = before + r"\s+".join(map(re.escape, parts)) + behind
+        after = r"(?!\w|[.,]\d)" if parts[-1][-1].isalnum() else ""
+        pattern = before + r"\s+".join(map(re.escape, parts)) + after
         found = re.compile(pattern).search(page.text, start, end)
         if found:
             return quote_at(page, *found.span())
@@ -63,22 +63,22 @@ def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) 
 
 
 def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
-    """A quote as a run has written it down; whether it is one, `holds` tells."""
+    """A quote from a record; `is_on_page` tells whether it is right."""
     return Quote(ref, start, end, text)
 
 
 def is_on_page(quote: Quote, page: PageDoc) -> bool:
-    """Whether the page says at that place what the quote says."""
+    """Whether the page has the words of the quote at that place."""
     size = len(quote.text)
     return size > 0 <= quote.start and quote.end - quote.start == size and page.text.startswith(quote.text, quote.start)
 
 
 PageAddress = Callable[[EntryRef], str]
-"""Where a reader opens a page: an own reader, a kiwix-serve, or the book by its UUID."""
+"""The URL of a page: in the desk, on a kiwix-serve, or by the UUID of its book."""
 
 FACTS_BOX = "facts box"
 INTRODUCTION = "introduction"
-LONGEST_FRAGMENT = 60
+MAX_FRAGMENT_CHARS = 60
 EDGE_WORDS = 4
 
 
@@ -90,7 +90,7 @@ class SectionPlace(NamedTuple):
 
 
 def place_of(page: PageDoc, offset: int) -> SectionPlace:
-    """The section an offset of the text is in; boxes stand behind the article's own text."""
+    """The section of an offset; the text of infoboxes follows that of the article."""
     sections = page.sections
     if offset >= sections[-1].end and any(box.start <= offset < box.end for box in page.infoboxes):
         return SectionPlace(FACTS_BOX, "")
@@ -103,7 +103,7 @@ def section_at(sections: tuple[Section, ...], offset: int) -> Section:
 
 
 class Citation(NamedTuple):
-    """A quote with all that is needed to find it again, in this book or in a copy of it."""
+    """A quote with all that is needed to find it again, in this book or another edition."""
 
     quote: Quote
     book_name: str
@@ -126,7 +126,6 @@ class Citation(NamedTuple):
 
 
 def citation_words(title: str, section: str) -> str:
-    """How a page and its section are named in a citation."""
     if not section:
         return f"{title} — {INTRODUCTION}"
     return f"{title} — {section}" if section.startswith(FACTS_BOX) else f"{title} — “{section}” section"
@@ -135,7 +134,7 @@ def citation_words(title: str, section: str) -> str:
 def _fragment(text: str) -> str:
     """The words of a text fragment: all of a short quote, first and last words of a long one."""
     words = " ".join(text.split())
-    if len(words) <= LONGEST_FRAGMENT:
+    if len(words) <= MAX_FRAGMENT_CHARS:
         return _escaped(words)
     parts = words.split()
     if len(parts) < 2 * EDGE_WORDS:

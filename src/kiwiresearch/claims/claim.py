@@ -1,4 +1,4 @@
-"""A claim: one thing a page says, with the page's words as proof; and claims as plain data."""
+"""A claim: one thing a page says, with the page's words as proof; and its form in JSON."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from kiwiresearch.zim.archive import EntryRef
 
 ClaimId = NewType("ClaimId", str)
 ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "statement"]
-"""A statement is what a page says without being of any other type."""
+"""A statement is a claim that fits no other type."""
 CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
 NameSource = Literal["", "title", "before"]
-"""Where a name comes from that stands in place of a pronoun: nowhere, the page's title, or a sentence before."""
+"""Where the name that replaced a pronoun is from: the page's title or a sentence before; empty if none did."""
 DependsOn = Literal["", "subject", "previous"]
-"""What a sentence needs that points outside itself: to know whom its page is about ('She was born …'), or the sentence
-before it ('However, this method …')."""
+"""What a sentence needs to be understood: to know whom its page is about ('She was born …'), or the sentence before it
+('However, this method …')."""
 MAX_QUOTES = 3
 
 
 class Measure(NamedTuple):
-    """A number of a claim, with what is measured, of what, and when; the quantity's offsets point into the claim."""
+    """A number of a claim, what it measures, of what, and when; its offsets are in the claim's text."""
 
     quantity: Quantity
     what: str
@@ -42,10 +42,10 @@ class Measure(NamedTuple):
 
 
 class ClaimSignals(NamedTuple):
-    """What the page shows about how well the claim is founded."""
+    """What the page shows about how well a claim is supported."""
 
     references: int = 0
-    """Reference marks in and right behind the sentence."""
+    """Reference marks in the sentence and right after it."""
     section_references: int = 0
     page_references: int = 0
     citation_needed: bool = False
@@ -59,12 +59,12 @@ NO_SCORE = Score()
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a page says: `text` is made of the page's words, `quotes` are those words where they stand."""
+    """What a page says: `text` is made of the page's words, `quotes` are those words and their places."""
 
     text: str
     type: ClaimType
     subject: str
-    """What it is about, by a name that a reader of the claim alone understands."""
+    """What it is about, by a name that can be understood without the page."""
     scope: str
     """What it applies to: the subject, and where or when it holds if the claim says so."""
     quotes: tuple[Quote, ...]
@@ -73,28 +73,27 @@ class Claim:
     section: str
     anchor: str
     headings: tuple[str, ...] = ()
-    """The headings it stands below, the outermost first; the last one is its section's."""
+    """The headings above it, the outermost first; the last one is that of its section."""
     book_name: str = ""
     also: tuple[ClaimType, ...] = ()
-    """Other types it could be filed under."""
+    """Other types that fit."""
     tags: tuple[str, ...] = ()
     hedges: tuple[Hedge, ...] = ()
-    """Words that hedge it; their offsets point into `text`."""
+    """Words that hedge it; their offsets are in `text`."""
     signals: ClaimSignals = NO_SIGNALS
     measures: tuple[Measure, ...] = ()
     dates: tuple[DateMention, ...] = ()
-    """Dates it names; their offsets point into `text`."""
+    """Dates in it; their offsets are in `text`."""
     names: tuple[str, ...] = ()
-    """Pages it links to, by the words that link to them."""
+    """The texts of its links to other pages."""
     score: Score = NO_SCORE
-    """Why it is believed or not, in log-odds."""
+    """How credible it is, in log-odds."""
     origin: Literal["rule", "model"] = "rule"
     put_in: NameSource = ""
-    """Where the name comes from that stands in place of a pronoun, if one does."""
     depends_on: DependsOn = ""
-    """What it can only be read with, if it cannot be read by itself."""
+    """What it needs to be understood, if it cannot be read alone."""
     id: ClaimId = field(init=False, repr=False, compare=False)
-    """A hash of what it says and where: the same claim has the same id in every run."""
+    """A hash of what it says and where, so that a claim has the same id in every run."""
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.quotes) <= MAX_QUOTES:
@@ -108,8 +107,8 @@ class Claim:
     def _hash(self) -> ClaimId:
         ref = self.quotes[0].ref
         places = "".join([f"\n{start}-{end}\n{text}" for _, start, end, text in self.quotes])
-        told = f"{ref.book}\n{ref.path}\n{self.type}\n{self.text}{places}"
-        return ClaimId("sha256:" + sha256(told.encode("utf-8", "replace")).hexdigest()[:32])
+        content = f"{ref.book}\n{ref.path}\n{self.type}\n{self.text}{places}"
+        return ClaimId("sha256:" + sha256(content.encode("utf-8", "replace")).hexdigest()[:32])
 
     @property
     def confidence(self) -> float:
@@ -118,7 +117,7 @@ class Claim:
 
     @property
     def is_row(self) -> bool:
-        """Whether it comes from a box or a table, not from a sentence."""
+        """Whether it is from an infobox or a table, not from a sentence."""
         return self.section == FACTS_BOX or len(self.quotes) == MAX_QUOTES
 
     @property
@@ -127,7 +126,7 @@ class Claim:
 
 
 def confidence_of(score: Score) -> float:
-    """The probability that belongs to a sum of log-odds."""
+    """The probability for a sum of log-odds."""
     return round(1 / (1 + math.exp(-max(min(score.total, 30.0), -30.0))), 2)
 
 
@@ -181,10 +180,10 @@ class ClaimRecord(Record):
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
-    """What `claims.jsonl` holds of a claim."""
+    """A claim as `claims.jsonl` has it."""
     kinds = {hedge.kind for hedge in claim.hedges}
     signals, ref = claim.signals, claim.quotes[0].ref
-    # The keys stand in the order in which they are written: sorting what is sorted takes no time.
+    # The keys are in alphabetical order already: sorting what is sorted takes no time.
     return {
         "also": list(claim.also),
         "anchor": claim.anchor,
@@ -225,7 +224,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
 
 
 def claim_from_record(row: Mapping[str, Any]) -> Claim:
-    """The claim that a record was made of; ValueError, KeyError or TypeError if it was none."""
+    """The claim of a record; ValueError, KeyError or TypeError if it is malformed."""
     ref = EntryRef(BookId(row["book"]), row["path"])
     quotes = tuple(
         recorded_quote(ref, place["start"], place["end"], text)
@@ -260,7 +259,7 @@ def claim_from_record(row: Mapping[str, Any]) -> Claim:
 
 @lru_cache(maxsize=4_096)
 def date_record(when: DateRange) -> Mapping[str, Any]:
-    """A date as plain data, also in the form that other programs read."""
+    """A date as plain data, also in EDTF, which other programs read."""
     return {
         "edtf": when.edtf(),
         "earliest": when.earliest,
@@ -278,9 +277,9 @@ def date_from_record(row: Mapping[str, Any]) -> DateRange:
 
 
 def _measure(measure: Measure) -> dict[str, Any]:
-    """A measure is of the claim's subject, which its record names."""
-    told = dict(zip(Quantity._fields, measure.quantity, strict=True))
-    return told | {"what": measure.what, "when": date_record(measure.when) if measure.when else None}
+    """A measure without `of`: that is the claim's subject, which its record has."""
+    quantity = dict(zip(Quantity._fields, measure.quantity, strict=True))
+    return quantity | {"what": measure.what, "when": date_record(measure.when) if measure.when else None}
 
 
 def _measure_of(row: Mapping[str, Any], subject: str) -> Measure:

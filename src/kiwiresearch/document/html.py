@@ -1,4 +1,4 @@
-"""A document as HTML that is also XML, and as a page of its own that loads nothing."""
+"""A document as HTML that is also XML, and as a self-contained page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from kiwiresearch.document.model import (
     BREAK,
     SCHEMES,
     Block,
-    Cite,
     CitedParagraph,
     CollapsedList,
     Document,
@@ -46,7 +45,7 @@ class _Section(NamedTuple):
 
 
 def html_page(document: Document, style: str, policy: str, *, head: str = "", title_direction: str = "") -> str:
-    """A page with a list of contents; `policy` says what a browser may load for it."""
+    """A page with a table of contents; `policy` is its Content-Security-Policy."""
     title = escape(" ".join(printable(document.title).split()))
     opening, sections = _sections(document.blocks)
     contents = (f'<li><a href="#{one.heading.anchor}">{_line(one.heading.line)}</a></li>' for one in sections)
@@ -92,14 +91,14 @@ def blocks_in_html(blocks: Sequence[Block]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Words that stay words, in one line; a space at the edge is part of the sentence."""
+    """Text without markup, on one line; a space at either end is kept."""
     before = " " if text[:1].isspace() else ""
-    behind = " " if text[-1:].isspace() and text.strip() else ""
-    return f"{before}{escape(printable(text).strip())}{behind}"
+    after = " " if text[-1:].isspace() and text.strip() else ""
+    return f"{before}{escape(printable(text).strip())}{after}"
 
 
 def html_link(url: str, inside: str) -> str:
-    """A link around markup; markup alone where the address may not be a link."""
+    """A link around markup; only the markup if the address is not allowed."""
     return f'<a href="{escape(safe_address(url))}">{inside}</a>' if url.startswith(SCHEMES) else inside
 
 
@@ -158,7 +157,7 @@ def _plain_table(block: PlainTable) -> Iterator[str]:
 def _table(block: Table) -> Iterator[str]:
     yield _wide(block.label)
     yield f"<table{_class(block.role)}>"
-    # A header without words heads nothing, and a screen reader should not announce it.
+    # A screen reader should not announce an empty header.
     head = (f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in block.header)
     yield f"<thead><tr>{''.join(head)}</tr></thead>"
     yield "<tbody>"
@@ -172,7 +171,7 @@ def _table(block: Table) -> Iterator[str]:
 
 
 def _wide(label: str) -> str:
-    """The opening tag around something wide: it scrolls by itself, by finger or by keyboard, and the page does not."""
+    """The opening tag around something wide, which then scrolls on its own, also by keyboard."""
     return f'<div class="wide" role="region" tabindex="0" aria-label="{escape(printable(label))}">'
 
 
@@ -191,7 +190,7 @@ def _text(text: Sentences) -> str:
 
 
 def _running(paragraph: CitedParagraph) -> str:
-    """Sentences one after the other; what they rest on unfolds where it changes."""
+    """The sentences, with a proof that unfolds at the end of each group."""
     parts: list[str] = []
     for run in paragraph.runs:
         for sentence in run.sentences:
@@ -202,12 +201,12 @@ def _running(paragraph: CitedParagraph) -> str:
 
 
 def _sentence(sentence: Sentence) -> str:
-    said = _line(sentence.line)
-    return f"{said} {_proof(sentence.proof)}".strip() if sentence.proof else said
+    line = _line(sentence.line)
+    return f"{line} {_proof(sentence.proof)}".strip() if sentence.proof else line
 
 
 def _proof(proof: Proof) -> str:
-    cites = [_cite(cite) for cite in proof.cites]
+    cites = [html_link(cite.marked_url, f"[{escaped(cite.words)}]") for cite in proof.cites]
     if proof.more:
         cites.append(more_pages(proof.more))
     shown = f'<span class="cites">{" ".join(cites)}</span>'
@@ -218,12 +217,8 @@ def _proof(proof: Proof) -> str:
     return f"{shown} <details><summary{_class(_role(proof.sureness))}>{label}</summary>{unfolded}</details>"
 
 
-def _cite(cite: Cite) -> str:
-    return html_link(cite.marked_url, f"[{escaped(cite.words)}]")
-
-
 def _cited_quotation(quotation: Quotation) -> str:
-    """A quote marked within the words around it, with each note on a line of its own."""
+    """A quote marked within its context, with each note on its own line."""
     quote = f"“{escaped(quotation.words)}”"
     if quotation.before or quotation.after:
         marked = f"<mark>{escaped(quotation.words)}</mark>"

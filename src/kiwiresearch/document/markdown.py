@@ -36,7 +36,7 @@ from kiwiresearch.text.display import escaped_anywhere
 
 ENTITY = re.compile(r"&(?=#?\w+;)")
 LINE_END = "  \n  "
-"""Two spaces keep it, and two more keep what follows within an item of a list."""
+"""Two spaces make a line break, and two more keep what follows within an item of a list."""
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
 """Where a bare address in the words of a source would become a link of its own."""
@@ -102,7 +102,7 @@ class _MarkdownWriter:
         return " ".join(part for part in map(self._sentence, text) if part)
 
     def _running(self, paragraph: CitedParagraph) -> str:
-        """Sentences one after the other, with their proof where it changes; of each only its doubt is told."""
+        """The sentences with their doubts, and a proof at the end of each group."""
         parts: list[str] = []
         for run in paragraph.runs:
             for sentence in run.sentences:

@@ -43,7 +43,7 @@ class Cite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words of a source, where they stand, and what is noted about them."""
+    """Words of a source, their place, and notes on them."""
 
     words: str
     cite: Line
@@ -68,7 +68,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Words and what they rest on; in running text `doubt` follows in brackets."""
+    """Words and their proof; in prose, `doubt` follows in brackets."""
 
     line: Line
     proof: Proof | None = None
@@ -80,7 +80,7 @@ Sentences = tuple[Sentence, ...]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Words above a part of the text; by its anchor it can be linked to."""
+    """A heading; it can be linked to by its anchor."""
 
     line: Line
     level: int = 2
@@ -89,14 +89,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Running text; its role is the class of its HTML element."""
+    """Plain text; its role is the class of its HTML element."""
 
     line: Line
     role: str = ""
 
 
 class CitedSentences(NamedTuple):
-    """Sentences of running text that are cited once, at their end."""
+    """Sentences that are cited once, at their end."""
 
     sentences: Sentences
     proof: Proof
@@ -104,7 +104,7 @@ class CitedSentences(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CitedParagraph:
-    """A paragraph of running text, cited wherever the places change that it rests on."""
+    """A paragraph of prose, cited wherever its sources change."""
 
     runs: tuple[CitedSentences, ...]
 
@@ -228,12 +228,12 @@ class Document:
 
 
 def safe_address(url: str) -> str:
-    """An address without what no address holds: white space, control characters and marks that turn the direction."""
+    """An address with white space, control characters and direction marks escaped."""
     return NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), url)
 
 
 def external_url(url: str) -> str:
-    """The address of a source, or nothing if it is no link or leads to a place in the document."""
+    """The address of a source, or "" if it is not a link or is one within the document."""
     return url if url.startswith(SCHEMES) and not url.startswith("#") else ""
 
 

@@ -12,19 +12,19 @@ from kiwiresearch.text.display import printable
 FONT_SIZE = 12
 NARROW = frozenset("iljtfrI.,:;'’|!()[] -")
 HUGE = frozenset("\ufdfa\ufdfb\ufdfd⸺⸻")
-"""Single signs that are as long as words."""
+"""Single characters that are as long as words."""
 
 
 @dataclass(frozen=True, slots=True)
 class FontMetrics:
-    """How wide letters are at most, in the fonts that browsers choose, as parts of the font size."""
+    """The maximum width of letters in the fonts of browsers, as a share of the font size."""
 
     narrow: float
     small: float
     capital: float
     wide_letters: frozenset[str]
     knows_rare_signs: bool
-    """Whether signs without width, emoji and huge signs are told apart from letters."""
+    """Whether zero-width characters, emoji and huge characters have their own widths."""
 
     def letter_width(self, letter: str) -> float:
         wide = unicodedata.east_asian_width(letter) in "WF"
@@ -50,7 +50,7 @@ class FontMetrics:
         return sum(map(self.letter_width, text)) * size
 
     def shortened(self, text: str, width: float, size: float = FONT_SIZE) -> str:
-        """The words that fit, in one line; where some do not, an ellipsis stands for them."""
+        """The words that fit on one line, with an ellipsis if not all do."""
         line = " ".join(printable(text).split())
         if self.width(line, size) <= width:
             return line
@@ -65,11 +65,11 @@ class FontMetrics:
         at_word = cut.rpartition(" ")[0]
         return f"{(at_word if len(at_word) * 2 > len(cut) else cut).rstrip(' ,;:—-')}…"
 
-    def wrapped(self, text: str, width: float, size: float, most: int = 2) -> tuple[str, ...]:
-        """The words in at most so many lines that fit; the last one takes what is left, shortened."""
+    def wrapped(self, text: str, width: float, size: float, max_lines: int = 2) -> tuple[str, ...]:
+        """The words on at most `max_lines` lines; the last one is shortened if needed."""
         lines: list[str] = []
         rest = text.split()
-        while rest and len(lines) < most - 1:
+        while rest and len(lines) < max_lines - 1:
             line = rest.pop(0)
             while rest and self.width(f"{line} {rest[0]}", size) <= width:
                 line = f"{line} {rest.pop(0)}"
@@ -83,19 +83,18 @@ FAMILY_FONT = FontMetrics(0.4, 0.64, 0.78, frozenset("mwMW@%—…&"), knows_rar
 
 
 def svg_number(value: float) -> str:
-    """A coordinate: one decimal, so that the last bits of a sum never reach the file."""
+    """A coordinate with one decimal, so that the last bits of a float never reach the file."""
     return f"{round(value, 1) + 0.0:.1f}"
 
 
 def is_rtl(text: str) -> bool:
-    """Whether a text is read from right to left: its first letter of any direction tells."""
+    """Whether a text is read from right to left, by its first letter with a direction."""
     return next(
         (kind in ("R", "AL") for kind in map(unicodedata.bidirectional, text) if kind in ("L", "R", "AL")), False
     )
 
 
 def svg_text(x: float, y: float, text: str, role: str, anchor: str = "start") -> str:
-    """Words at a place of the picture."""
     return f'<text class="{role}" x="{svg_number(x)}" y="{svg_number(y)}" text-anchor="{anchor}">{escaped(text)}</text>'
 
 
@@ -107,7 +106,7 @@ def svg_line(x1: float, y1: float, x2: float, y2: float, role: str) -> str:
 def svg_picture(
     name: str, size: tuple[str, str], title: str, description: str, parts: list[str], *, attributes: str = ""
 ) -> str:
-    """The picture of these parts, with its title and a description for those who cannot see it."""
+    """A picture of these parts, with a title and a description for screen readers."""
     width, height = size
     attributes = attributes or f'class="{name}"'
     return "\n".join(

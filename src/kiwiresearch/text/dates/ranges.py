@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
-from kiwiresearch.text.dates import phrases
+from kiwiresearch.text.dates import edtf, phrases
 from kiwiresearch.text.dates.calendar import (
     AGO_FROM,
     FIRST_GREGORIAN_DAY,
