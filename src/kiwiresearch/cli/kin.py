@@ -65,7 +65,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
         say(f"Case: {place.title}")
     with contextlib.ExitStack() as stack:
         stack.enter_context(rewording_errors(place.with_title))
-        alone_s = 0.0 if writing else None
+        alone_s = 0.0 if writing else None  # who writes must be alone, and does not wait for others
         case = stack.enter_context(Case.open(place, plugins=plugins_folder(workspace), alone_s=alone_s))
         if books is not None:
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))

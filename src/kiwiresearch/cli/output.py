@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace.finder import Finder
 
 MAX_WIDTH = 92
+# All control characters but tab and line feed.
 CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 

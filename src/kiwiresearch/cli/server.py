@@ -230,14 +230,14 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
     from kiwiresearch.cli import output
     from kiwiresearch.workspace.hosts import host_statuses
 
-    seen = host_statuses(_shared_workspace())
+    statuses = host_statuses(_shared_workspace())
     if json:
-        print_json({"hosts": seen})
+        print_json({"hosts": statuses})
         return
-    for one in seen:
+    for one in statuses:
         for line in _lines(one):
             output.line(line)
-    if not seen:
+    if not statuses:
         output.line("No host is there. 'kiwiresearch serve' on a host that uses this store makes it one.")
 
 

@@ -154,12 +154,12 @@ def _protect_output() -> None:
     """Send what C libraries print to the null device, so that only Python writes to our output."""
     _fill_standard_error()
     try:
-        ours = os.dup(1)
+        output_fd = os.dup(1)
     except OSError:  # started without standard output
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         return
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.close(null)
-    is_terminal = os.isatty(ours)
-    sys.stdout = _Output(open(ours, "wb"), encoding="utf-8", errors="replace", line_buffering=is_terminal)  # noqa: SIM115, PTH123
+    is_terminal = os.isatty(output_fd)
+    sys.stdout = _Output(open(output_fd, "wb"), encoding="utf-8", errors="replace", line_buffering=is_terminal)  # noqa: SIM115, PTH123

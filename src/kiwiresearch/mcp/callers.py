@@ -102,7 +102,7 @@ class DisconnectWatch:
             await self._app(scope, receive, send)
             return
         callers: list[Caller] = []
-        arrived, heard = anyio.create_memory_object_stream[Message](MAX_MESSAGES)
+        arrived, incoming = anyio.create_memory_object_stream[Message](MAX_MESSAGES)
         limit = anyio.CancelScope()
         is_answered = False
 
@@ -120,8 +120,8 @@ class DisconnectWatch:
 
         listening = asyncio.ensure_future(listen())
         try:
-            with arrived, heard, limit:
-                await self._app({**scope, CALLERS: callers}, heard.receive, watch_reply)
+            with arrived, incoming, limit:
+                await self._app({**scope, CALLERS: callers}, incoming.receive, watch_reply)
         finally:
             listening.cancel()
             await _wait_for_threads(callers)

@@ -78,6 +78,7 @@ def cached_claims(page: PageDoc, book: Book) -> tuple[Claim, ...]:
 
 
 TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,60}", re.ASCII)
+# One range only. 18 digits are more than any file has, and are parsed quickly.
 RANGE = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))")
 INLINE_TYPES = ("image/", "audio/", "video/", "font/", "text/")
 """Types that a browser shows itself; others are downloaded."""
@@ -263,6 +264,7 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
         entry = _as_page(archive, item, is_marked=is_marked)
         seen = [item.ref.path]
         target: Target | None = None
+        # Books made from web sites redirect by pages with a meta refresh, some of them in circles.
         while entry is not None and (leads := _meta_refresh(entry, archive)) is not None:
             target = leads
             if target.path in seen or len(seen) > MAX_HOPS:

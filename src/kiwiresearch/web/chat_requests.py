@@ -19,6 +19,7 @@ from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.text.display import printable
 
+# The marks that Open WebUI puts into prompts of its own.
 PROMPT_OPENING = "### Task:"
 HISTORY = "<chat_history>"
 TOOLS = "Available Tools:"

@@ -211,7 +211,7 @@ class ServerContext:
         with self._finder_lock:
             self._depth += 1
             try:
-                if self._depth == 1:
+                if self._depth == 1:  # the lock is reentrant: inner uses must not change the books
                     with contextlib.suppress(
                         HostAway
                     ):  # a host that has just gone away is noticed by the next request to it

@@ -135,11 +135,11 @@ def router(context: ServerContext) -> APIRouter:
         until = time.monotonic() + TIMEOUT_S
         shelf.refresh()
         offered = models.latest(timeout_s=TIMEOUT_S)
-        seen = shelf.latest(timeout_s=max(0.0, until - time.monotonic()))
+        found = shelf.latest(timeout_s=max(0.0, until - time.monotonic()))
         model = _model_health(settings, offered)
         name = settings.model_name or next(iter(model.models), "")
-        indices, books = seen or (Indices({}), ())
-        known = Health("ok" if seen else "busy", __version__, False, name, model, indices, books)  # noqa: FBT003
+        indices, books = found or (Indices({}), ())
+        known = Health("ok" if found else "busy", __version__, False, name, model, indices, books)  # noqa: FBT003
         return JSONResponse(plain(known))
 
     return routes

@@ -199,6 +199,7 @@ def job_reply(job: Job) -> JobReply:
     url = job_url(job.id)
     request = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
     case = job.wish.case if isinstance(job.wish, FamilyRequest) else ""
+    # A job of another kind has the same keys, with the values of an empty request.
     options = {name: getattr(request, name) for name in RESEARCH_OPTIONS}
     return extend(
         JobReply,

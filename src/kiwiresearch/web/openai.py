@@ -160,6 +160,7 @@ class Chats:
 
     def _writer(self, body: CompletionBody, asked: ChatQuestion) -> ChatWriter:
         created = int(self._now())
+        # Unique without a random number: the count differs for each reply of this process.
         named = f"{next(self._count)}\n{created}\n{asked.question}".encode("utf-8", "replace")
         chat_id = f"chatcmpl-{sha256(named).hexdigest()[:24]}"
         links = self._context.citation_url, self._context.page_url

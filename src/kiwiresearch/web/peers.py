@@ -99,6 +99,7 @@ class PeerEndpoint:
         book = scope["path"].removeprefix(f"{PATH}/")
         work = asyncio.ensure_future(self._work(book, calls))
         try:
+            # A call that fails at once gets a status; after the first byte, it is too late for one.
             done, _ = await asyncio.wait({work}, timeout=KEEPALIVE_S)
             if done and (refusal := _refusal(work)):
                 await Response(status_code=refusal)(scope, receive, send)

@@ -95,6 +95,7 @@ class Problem:
     def response(self, path: str = "") -> Response:
         """The error as the reply to a request for this path."""
         body = plain(self.record()) | (plain(openai_error(self)) if path.startswith("/v1/") else {})
+        # ASCII escapes: the words of an error may hold lone surrogates, which UTF-8 cannot encode.
         return Response(json.dumps(body), self.status, dict(self.headers), MEDIA_TYPE)
 
 

@@ -188,14 +188,14 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
     with jobs.listening(wake):
         while True:
             news.clear()
-            seen = await run_in_threadpool(_job_since, jobs, job_id, place)
-            for event in seen.events if seen else ():
+            update = await run_in_threadpool(_job_since, jobs, job_id, place)
+            for event in update.events if update else ():
                 yield sse_event("progress", event.data, event.id)
                 place = max(place, event.position)
-            if seen is None:
+            if update is None:
                 return
-            if not seen.job.is_open:
-                yield sse_event(seen.job.state, job_reply(seen.job))
+            if not update.job.is_open:
+                yield sse_event(update.job.state, job_reply(update.job))
                 return
             await news.wait()
 

@@ -147,6 +147,7 @@ def _completions(book: OpenBook, words: str, limit: int) -> list[Match]:
     rows = book.titles.prefix(words, limit) if book.titles else ()
     book.prefetch_titles(row.path for row in rows)
     by_prefix = [Match(row.path, book.title(row.path), alias=row.title if row.alias else "") for row in rows]
+    # In reverse, so that of two matches for one path the earlier wins: one by prefix, which knows the alias.
     unique = {match.path: match for match in (*reversed(book.archive.suggest(words, limit)), *reversed(by_prefix))}
     return list(reversed(unique.values()))[:limit]
 

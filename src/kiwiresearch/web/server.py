@@ -191,7 +191,7 @@ def serve(
         app = make_app(context, jobs=jobs, mounts=mounts(context, jobs), ending=ending)
         presence = add_peer_endpoint(app, workspace, shelf, door.getsockname()[1])
 
-        def begun() -> None:
+        def on_listening() -> None:
             listening(url)
             if presence:  # while it opens books, what is printed may be lost with what libzim says
                 presence.start()
@@ -201,7 +201,7 @@ def serve(
                 presence.leave()
             jobs.close()
 
-        server = Server(app, ending, begun, at_end, proxies=settings.proxies)
+        server = Server(app, ending, on_listening, at_end, proxies=settings.proxies)
         # The library that sends events would cut streams at the first sign of the end; we give them a grace.
         AppStatus.enable_automatic_graceful_drain = False
         server.run([door])
@@ -265,7 +265,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (a signal handler)
         """The first signal ends the server gracefully, a second Ctrl-C at once."""
-        if self.should_exit and sig == signal.SIGINT:
+        if self.should_exit and sig == signal.SIGINT:  # pressed twice: do not wait for streams
             exit_now(INTERRUPTED)
         if not self.should_exit and sig == signal.SIGINT:
             self.exit_code = INTERRUPTED

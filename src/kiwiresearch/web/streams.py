@@ -116,7 +116,7 @@ class _ThreadQueue(Generic[T]):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[T | _End] = asyncio.Queue()
-        self._free = threading.Semaphore(MAX_AHEAD)
+        self._free = threading.Semaphore(MAX_AHEAD)  # makes the thread wait for a slow reader
         self._is_left = False
 
     def work(self, events: Generator[T, None, None]) -> None:

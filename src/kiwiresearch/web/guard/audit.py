@@ -189,6 +189,7 @@ class AuditRecorder(HttpLayer):
                     await run_in_threadpool(self._record, scope, exchange, action)
 
         exchange = _Exchange(receive, send, record)
+        # An upload is not read here: it may be large, and asks nothing.
         if scope["method"] not in SAFE_METHODS and not is_upload(scope):
             await exchange.read_body()
         try:
@@ -289,6 +290,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
         return
     at = datetime.fromisoformat(audit_log.now())
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    # Counted under a lock together with those still open, so that many at once cannot get past the limit.
     with audit_log.counting:
         since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user of the same name was somebody else
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)

@@ -140,6 +140,7 @@ def page_of_form(scope: Scope) -> str:
     headers = Headers(scope=scope)
     scheme, separator, rest = headers.get("referer", "").partition("://")
     host, slash, place = rest.partition("/")
+    # Only a page of this server: a Referer of another site must not become a place to go to.
     return f"/{place}" if separator and slash and is_same(f"{scheme}://{host}", headers.get("host", "")) else "/"
 
 

@@ -59,6 +59,7 @@ class Buckets:
         self._buckets.move_to_end(client)
         if len(self._buckets) > self._max_clients:
             self._buckets.popitem(last=False)
+        # Refill for the time since the last request, but never beyond a full bucket.
         bucket.left = min(limit, bucket.left + (now - bucket.counted_at) * a_second)
         bucket.counted_at = now
         if bucket.left < 1:
@@ -225,6 +226,7 @@ class Deadline(HttpLayer):
             with limit:
                 await self._app(scope, receive, reply.send)
 
+        # A task of its own, so that the reply can be ended while a thread of the request is still working.
         task = asyncio.ensure_future(work())
         try:
             problem = await self._overdue(task, grace_s=0 if _is_idle(scope) else self._ending.grace_s)

@@ -39,6 +39,7 @@ def is_page(scope: Scope) -> bool:
 OWN_SITES = frozenset({"same-origin", "none"})
 """What a browser sends as Sec-Fetch-Site for our own pages, and for addresses the user typed."""
 
+# Browsers leave out the default port in an Origin, but some clients write it in the Host header.
 PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -103,6 +104,7 @@ class HttpLayer:
         raise NotImplementedError
 
 
+# An IPv6 address in brackets, or a name or IPv4 address; then perhaps a port. Anything else is refused.
 AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 
 MISDIRECTED = Problem(
@@ -222,7 +224,7 @@ BODY_TIMEOUT_S = 30.0
 """How long a client may take to send the body it announced."""
 
 TOO_LARGE = 413
-MAX_DRAINED = 4 * 2**20
+MAX_DRAINED = 4 * 2**20  # of a body beyond the limit, before the connection is closed
 DRAIN_TIMEOUT_S = 2.0
 
 FORM = "application/x-www-form-urlencoded"
@@ -289,6 +291,7 @@ class BodyCheck(HttpLayer):
         if is_upload(scope):
             return _upload_problem(kind, is_form=is_for_people(scope))
         length = headers.get("content-length", "0")
+        # 20 digits are enough for any size, and keep int() from parsing a number of a million digits.
         if not length.isascii() or not length.isdigit() or int(length[:20]) > self._max_bytes:
             return self._too_large()
         has_body = int(length[:20]) > 0 or "transfer-encoding" in headers

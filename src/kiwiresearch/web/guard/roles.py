@@ -42,6 +42,7 @@ def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callabl
     """
 
     def declare(endpoint: E) -> E:
+        # On the function itself, from where functools.wraps copies it to what a route class makes of it.
         endpoint.__dict__["role_rule"] = RoleRule(role, action)
         return endpoint
 

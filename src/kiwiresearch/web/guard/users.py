@@ -41,6 +41,7 @@ TRIES_A_MINUTE = 10
 """How many wrong tokens one address may show in a minute."""
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
+# A cookie is the id of a token, the time of the login in hexadecimal, and a signature of both.
 ID_LETTERS = 16
 TIME_LETTERS = 10
 COOKIE_S = 30 * 86_400
