@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kiwiresearch.brief.brief import SourceBook
 from kiwiresearch.document.model import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
@@ -60,45 +61,25 @@ class CitedSource:
 def cited_sources(findings: RunFindings) -> tuple[CitedSource, ...]:
     """All books that were used, then all pages that were read, in order."""
     taken: set[str] = set()
-    books = [
-        _cited(taken, title=title_of_book(book), date=book.date, language=book.language, uuid=str(book.id))
-        for book in findings.brief.sources.books
-    ]
+    books = [_cited(taken, book, title_of_book(book)) for book in findings.brief.sources.books]
     pages = [
-        _cited(
-            taken,
-            title=page.title,
-            book_title=page.book_title,
-            date=page.book.date,
-            language=page.book.language,
-            url=page.source.url,
-            uuid=str(page.book.id),
-            path=page.source.ref.path,
-        )
+        _cited(taken, page.book, page.title, page.book_title, page.source.url, page.source.ref.path)
         for page in findings.pages
     ]
     return (*books, *pages)
 
 
 def _cited(
-    taken: set[str],
-    *,
-    title: str,
-    date: str,
-    language: str,
-    uuid: str,
-    book_title: str = "",
-    url: str = "",
-    path: str = "",
+    taken: set[str], book: SourceBook, title: str, book_title: str = "", url: str = "", path: str = ""
 ) -> CitedSource:
     return CitedSource(
-        key=_key(title, date, taken),
+        key=_key(title, book.date, taken),
         title=_line(title),
         book_title=_line(book_title),
-        date=_line(date),
-        language=two_letter_code(three_letter_code(language)),
+        date=_line(book.date),
+        language=two_letter_code(three_letter_code(book.language)),
         url=safe_address(url) if url.startswith(SCHEMES) else "",
-        uuid=_line(uuid),
+        uuid=_line(str(book.id)),
         path=_line(path),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,11 @@ from kiwiresearch.cases.places import case_place, plugins_folder, rewording_erro
 from kiwiresearch.cases.registry import open_registry
 from kiwiresearch.errors import BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import EventListener, JobOrder
 from kiwiresearch.runs.research import RunOutcome
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.library import ListedBook, Shelf
-
-EventListener = Callable[..., None]
-"""Called with the fields of an event."""
 
 TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: one that lost its server still ends its step."""

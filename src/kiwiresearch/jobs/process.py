@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from kiwiresearch.zim.library import ListedBook, Opener, ShelfFile
 from kiwiresearch.zim.peer import MissingBooks, missing_from_record
 from kiwiresearch.zim.sources import Source
 
+EventListener = Callable[..., None]
+"""Called with the fields of an event; what it raises ends the work."""
 STOP = b"stop\n"
 """The line that stops a process between two steps; all other lines are orders."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from kiwiresearch.crawl.step import EndStep
 from kiwiresearch.errors import FolderInUse, LeaseLost, NotOffered, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, QuestionsRequest, ResearchRequest, research_task
-from kiwiresearch.jobs.process import JobOrder
+from kiwiresearch.jobs.process import EventListener, JobOrder
 from kiwiresearch.runs.folder import PARTS, STEPS, FolderLock
 from kiwiresearch.runs.journal import GrowingFile, reporting_write_errors
 from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, read_manifest
@@ -26,13 +26,11 @@ from kiwiresearch.version import __version__
 from kiwiresearch.workspace.asker import Asker, answer_row
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.places import ANSWERS, UNFINISHED_ANSWERS
+from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim.library import Shelf
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import BulkProgress
-
-EventListener = Callable[..., None]
-"""Called with the fields of an event; what it raises ends the work."""
 
 LOCKS = "working"
 TIMEOUT_S = 20.0
@@ -42,24 +40,24 @@ TIMEOUT_S = 20.0
 def do_order(order: JobOrder, report: EventListener, stop: threading.Event) -> dict[str, Any]:
     """Carry out an order and report each step; returns the details for the end of the job."""
 
-    def telling(**event: Any) -> None:
+    def report_unless_stopped(**event: Any) -> None:
         report(**event)
         if stop.is_set():
             raise WorkStopped
 
     with _exclusively(order):
-        telling(event="stage", stage="opening")
+        report_unless_stopped(event="stage", stage="opening")
         if not order.request.model:
             order = replace(order, settings=replace(order.settings, model_url=""))
         match order.request:
             case ResearchRequest() as request:
-                return _research(order, request, telling, stop)
+                return _research(order, request, report_unless_stopped, stop)
             case FamilyRequest() as request:
-                return _family(order, request, telling)
+                return _family(order, request, report_unless_stopped)
             case QuestionsRequest() as request:
-                return answer_all(order, request, telling, _stored_work(order, stop, ("answers",)))
+                return answer_all(order, request, report_unless_stopped, _stored_work(order, stop, ("answers",)))
             case BulkRequest() as request:
-                return write_tables(order, request, telling)
+                return write_tables(order, request, report_unless_stopped)
 
 
 def _research(
@@ -119,8 +117,6 @@ def open_finder(order: JobOrder, report: EventListener) -> Iterator[Finder]:
 def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -> StoredWork | None:
     if not order.keeps_all:
         return None
-    from kiwiresearch.workspace.workspace import store_of
-
     stored_work = StoredWork(store_of(order.open_workspace()), order.holder, order.job, order.out, names)
     stored_work.stop = stop
     return stored_work
@@ -128,8 +124,6 @@ def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -
 
 def store_progress(order: JobOrder, progress: dict[str, Any]) -> None:
     """Store progress that must not be lost if this process is killed in the next moment."""
-    from kiwiresearch.workspace.workspace import store_of
-
     if not order.job:
         return
     try:

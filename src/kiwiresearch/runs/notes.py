@@ -39,7 +39,7 @@ class NoteTarget:
 
     kind: TargetKind
     id: str = ""
-    """The id of a claim or the 'zim://' name of a page; empty for the run itself."""
+    """The id of a claim, the 'zim://' name of a page; empty for the run itself."""
 
     def __post_init__(self) -> None:
         is_whole = len(self.id) <= MAX_TARGET and not FORBIDDEN.search(self.id)

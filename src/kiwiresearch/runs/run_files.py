@@ -25,7 +25,7 @@ FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 REPLACEMENT = "\ufffd"
 
-LARGEST = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 """Graph programs store integers in 32 bits."""
 
 
@@ -102,23 +102,23 @@ class JsonObject:
             raise self.damaged(f"has an empty {key!r}")
         return FORBIDDEN.sub(_percent, name)
 
-    def whole(self, key: str) -> int:
-        value = self.whole_or_none(key)
+    def integer(self, key: str) -> int:
+        value = self.integer_or_none(key)
         if value is None:
             raise self._wrong(key, "a whole number")
         return value
 
-    def whole_or_none(self, key: str) -> int | None:
+    def integer_or_none(self, key: str) -> int | None:
         value = self._value(key)
         if value is None:
             return None
-        if not isinstance(value, int) or isinstance(value, bool) or abs(value) > LARGEST:
+        if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_INTEGER:
             raise self._wrong(key, "a whole number")
         return value
 
-    def real(self, key: str) -> float:
+    def number(self, key: str) -> float:
         value = self._value(key)
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST:
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER:
             return float(value)
         if not isinstance(value, float) or not math.isfinite(value):
             raise self._wrong(key, "a number")
@@ -333,7 +333,7 @@ def _book(row: JsonObject) -> BookEdition:
 
 
 def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
-    book, state, order = row.text("book"), row.text("state"), row.whole_or_none("order")
+    book, state, order = row.text("book"), row.text("state"), row.integer_or_none("order")
     if book not in books:
         raise row.damaged(f"is of a book {book[:80]!r} that {MANIFEST!r} does not name")
     if state not in STATES:
@@ -349,10 +349,10 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
         url=row.text("url"),
         state=state,
         order=order,
-        depth=row.whole("depth"),
-        priority_score=row.real("priority_score"),
-        relevance=row.real("relevance"),
-        terms=tuple(ScoreLine(line.text("signal"), line.real("points")) for line in row.rows("lines", "line")),
+        depth=row.integer("depth"),
+        priority_score=row.number("priority_score"),
+        relevance=row.number("relevance"),
+        terms=tuple(ScoreLine(line.text("signal"), line.number("points")) for line in row.rows("lines", "line")),
         reason=message_from_record(row.text("reason"), row.values.get("reason_message")),
         cluster=row.text("cluster"),
     )
@@ -366,9 +366,9 @@ def _link(row: JsonObject, pages: dict[str, RunGraphPage]) -> RunGraphLink:
     return RunGraphLink(
         source=source,
         target=target,
-        weight=row.real("weight"),
-        count=row.whole("count"),
-        context=row.real("context"),
+        weight=row.number("weight"),
+        count=row.integer("count"),
+        context=row.number("context"),
         place=row.text("place"),
         section=row.text("section"),
         anchor_text=row.text("anchor_text"),

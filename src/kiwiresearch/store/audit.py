@@ -183,7 +183,7 @@ NO_ROWS = (0, START)
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One thing that a user did."""
+    """One thing that somebody did."""
 
     seq: int
     at: str
