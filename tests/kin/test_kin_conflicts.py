@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from kiwiresearch.codec import plain
 from kiwiresearch.kin.conflict import Conflict, conflicts_of
 from kiwiresearch.kin.conflict_by_model import Analysis, reorder_values, review_conflicts
 from kiwiresearch.kin.conflict_values import compare_values
@@ -147,7 +148,7 @@ def test_a_conflict_has_all_fields_of_its_contract() -> None:
     """Id, field, values with tier and confidence, ranking, recommendation, reasons and next steps (R357, R358, R359,
     R360, R361, R406).
     """
-    found = the_conflict(a_fact("birth_date", "1889"), a_fact("birth_date", "1890", REGISTER)).record()
+    found = plain(the_conflict(a_fact("birth_date", "1889"), a_fact("birth_date", "1890", REGISTER)).record())
     assert found["field"] == "birth_date"
     assert found["competing_assertions"][0] == {
         "value": "1890", "source_tier": 1, "confidence": found["confidence"],

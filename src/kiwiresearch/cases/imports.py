@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from kiwiresearch.cases.case import find_person
+from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PageRecord
 from kiwiresearch.errors import NothingFound
 from kiwiresearch.kin.gedcom.read import ReadGedcom, read_gedcom
-from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_record
+from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.store.case import CaseStore
@@ -146,14 +146,7 @@ def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
         store.set_state("living_overrides", known | dict.fromkeys(read.restricted, "living"))
 
 
-GROUPS: dict[str, tuple[FieldName, ...]] = {
-    "parents": ("father", "mother", "parent"),
-    "spouses": ("spouse", "partner"),
-    "children": ("child",),
-}
-
-
-def page_record(books: Sequence[OpenBook], words: str) -> dict[str, Any]:
+def page_record(books: Sequence[OpenBook], words: str) -> PageRecord:
     """The person of a page, found by its path or title, and every assertion with its quote."""
     source = BookSource(books)
     for book in books:
@@ -161,46 +154,41 @@ def page_record(books: Sequence[OpenBook], words: str) -> dict[str, Any]:
         if path:
             record = check_record(source.fetch(f"zim://{book.book.id}/{path}"))
             if record is not None:
-                return {"path": path, "book": book.book.name, **_page_record(record)}
+                return _page_record(record, path, book.book.name)
     raise hidden_page_named([book.archive for book in books], words) or NothingFound(
         f"No book has a page {words!r}.", remedy="Look for it with 'kiwiresearch search'."
     )
 
 
-def _page_record(record: CheckedRecord) -> dict[str, Any]:
+def _page_record(record: CheckedRecord, path: str, book: str) -> PageRecord:
     read = record.read
-    person = None
-    if read.is_person:
-        kept = sorted(record.accepted, key=lambda one: -one.confidence)
-        person = {
-            "name": read.name or read.title,
-            "sex": read.sex,
-            "birth": _first(kept, "birth_date"),
-            "death": _first(kept, "death_date"),
-            **{group: _all(kept, fields) for group, fields in GROUPS.items()},
-        }
-    return {"title": read.title, "person": person, "why": read.why, "assertions": [_row(one) for one in record.facts]}
+    accepted = sorted(record.accepted, key=lambda one: -one.confidence)
 
+    def values(*fields: FieldName) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.fact.value for one in accepted if one.fact.field in fields))
 
-def _first(kept: Sequence[CheckedFact], field: FieldName) -> str:
-    return next((one.fact.value for one in kept if one.fact.field == field), "")
-
-
-def _all(kept: Sequence[CheckedFact], fields: tuple[FieldName, ...]) -> list[str]:
-    return list(dict.fromkeys(one.fact.value for one in kept if one.fact.field in fields))
-
-
-def _row(one: CheckedFact) -> dict[str, Any]:
-    fact = one.fact
-    return {
-        "field": fact.field,
-        "value": fact.value,
-        "quote": fact.snippet.words,
-        "start": fact.snippet.start,
-        "end": fact.snippet.end,
-        "status": one.status,
-        "confidence": one.confidence,
-        "qualifier": fact.qualifier,
-        "method": fact.method,
-        "why_rejected": "; ".join(map(str, one.violations)),
-    }
+    person = PagePerson(
+        name=read.name or read.title,
+        sex=read.sex,
+        birth=next(iter(values("birth_date")), ""),
+        death=next(iter(values("death_date")), ""),
+        parents=values("father", "mother", "parent"),
+        spouses=values("spouse", "partner"),
+        children=values("child"),
+    )
+    assertions = tuple(
+        PageAssertion(
+            field=one.fact.field,
+            value=one.fact.value,
+            quote=one.fact.snippet.words,
+            start=one.fact.snippet.start,
+            end=one.fact.snippet.end,
+            status=one.status,
+            confidence=one.confidence,
+            qualifier=one.fact.qualifier,
+            method=one.fact.method,
+            why_rejected="; ".join(map(str, one.violations)),
+        )
+        for one in record.facts
+    )
+    return PageRecord(path, book, read.title, person if read.is_person else None, read.why, assertions)

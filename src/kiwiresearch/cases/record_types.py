@@ -1,11 +1,13 @@
-"""What a case tells as JSON: its summary, people, lines, ties, events and searches."""
+"""A case as JSON: its summary, people, facts, ties, events, conflicts, merges and searches."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
-from kiwiresearch.codec import Record
-from kiwiresearch.kin.tree import LivingStatus
+from kiwiresearch.codec import OMIT_DEFAULT, Record
+from kiwiresearch.kin.conflict import ConflictRecord
+from kiwiresearch.kin.tree import FieldName, LivingStatus, Method, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,3 +182,146 @@ class LoggedSearch(Record):
     found: int
     new_statements: int
     negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRecord(Record):
+    """Words of a source that say so."""
+
+    quote: str
+    start: int
+    end: int
+    locator: str
+    method: Method
+    class_: str
+    """What kind of evidence it is, in words."""
+    reliability: float
+    source: str
+    book: str
+    url: str
+    """The source's own address."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord(Record):
+    """A value, or a tie to another person, with all that speaks for it."""
+
+    id: str
+    field: FieldName
+    value: str
+    status: Status
+    preferred: bool
+    confidence: float
+    why_rejected: str
+    evidence: tuple[EvidenceRecord, ...]
+    person: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
+    """Of a tie, the other person."""
+    qualifier: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
+    when: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedConflict(ConflictRecord):
+    """A conflict with the name of the person it is about."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRecord(Record):
+    """Records that were taken for one person, or undone since."""
+
+    id: str
+    state: str
+    person: str
+    members: tuple[PersonName, ...]
+    score: float
+    decided_by: str
+    why: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRecord(Record):
+    """Two records that may be one person, and wait for the owner."""
+
+    id: str
+    members: tuple[PersonName, ...]
+    score: float
+    action: str
+    why: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatedRecord(Record):
+    """Two records that are not proposed again."""
+
+    id: str
+    members: tuple[PersonName, ...]
+    decided_by: str
+    why: str
+    """For the owner alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergesRecord(Record):
+    """Who was taken for one person, and who may be."""
+
+    merges: tuple[MergeRecord, ...]
+    to_review: tuple[WaitingRecord, ...]
+    """What waits for the owner."""
+    kept_apart: tuple[SeparatedRecord, ...]
+    """Who is not proposed again."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRecord(Record):
+    """What was proved of a case, and what does not hold."""
+
+    holds: bool
+    proved: dict[str, int]
+    failures: tuple[str, ...]
+    notes: tuple[str, ...]
+    audit_head: str
+
+
+@dataclass(frozen=True, slots=True)
+class PagePerson(Record):
+    """The person of a page, by the values that the page gives."""
+
+    name: str
+    sex: str
+    birth: str
+    death: str
+    parents: tuple[str, ...]
+    spouses: tuple[str, ...]
+    children: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageAssertion(Record):
+    """A value that a page gives, with its quote and what the firewall makes of it."""
+
+    field: FieldName
+    value: str
+    quote: str
+    start: int
+    end: int
+    status: Status
+    confidence: float
+    qualifier: str
+    method: Method
+    why_rejected: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord(Record):
+    """A page as a case would read it; `person` is None where it is not about one."""
+
+    path: str
+    book: str
+    title: str
+    person: PagePerson | None
+    why: str
+    assertions: tuple[PageAssertion, ...]

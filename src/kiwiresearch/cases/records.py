@@ -11,9 +11,12 @@ from kiwiresearch.cases.record_types import (
     AgeRecord,
     CaseSummary,
     EventRecord,
+    EvidenceRecord,
+    FactRecord,
     KinStep,
     LineRow,
     LoggedSearch,
+    NamedConflict,
     ParentOrChild,
     PersonName,
     PersonRecord,
@@ -177,7 +180,7 @@ def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[P
     ]
 
 
-def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[dict[str, Any]]:
+def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[FactRecord]:
     """Each value of a person with the words that say so, what became of it, and of one that was rejected, why."""
     tree = case.tree(mode, everything=True)
     if person not in tree.persons:
@@ -185,31 +188,30 @@ def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode
     facts = sorted(tree.facts_of(person, field), key=lambda fact: list(FIELD_LABELS).index(fact.field))
     rejected = {fact.id for fact in facts if fact.status == "rejected"}
     reasons = why_rejected(case, rejected, mode) if rejected else {}
-    told = [_fact_record(tree, fact, reasons.get(fact.id, "")) for fact in facts]
+    told = [
+        FactRecord(
+            id=fact.id,
+            field=fact.field,
+            value=fact.when.words() if fact.when and fact.field in DATE_FIELDS else fact.value,
+            status=fact.status,
+            preferred=fact.preferred,
+            confidence=fact.confidence,
+            why_rejected=reasons.get(fact.id, ""),
+            evidence=tuple(_evidence_record(tree, one) for one in fact.evidence),
+        )
+        for fact in facts
+    ]
     ties = [tie for tie in tree.relationships if person in (tie.first, tie.second)]
-    rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row["field"])]
+    rows = [row for tie in ties if (row := _tie_record(tree, tie, person)) and field in (None, row.field)]
     return told + sorted(
-        rows, key=lambda row: (list(FIELD_LABELS).index(row["field"]), tree.evidence_position(person, row["person"]))
+        rows, key=lambda row: (list(FIELD_LABELS).index(row.field), tree.evidence_position(person, row.person or ""))
     )
 
 
-def _fact_record(tree: Tree, fact: Fact, why: str) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "field": fact.field,
-        "value": fact.when.words() if fact.when and fact.field in DATE_FIELDS else fact.value,
-        "status": fact.status,
-        "preferred": fact.preferred,
-        "confidence": fact.confidence,
-        "why_rejected": why,
-        "evidence": [_evidence_record(tree, one) for one in fact.evidence],
-    }
-
-
-def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> dict[str, Any]:
+def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> FactRecord | None:
     other = tie.second if tie.first == person else tie.first
     if other not in tree.persons:
-        return {}
+        return None
     parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
     fields: dict[str, FieldName] = {"spouse_of": "spouse", "partner_of": "partner", "sibling_of": "sibling"}
     if tie.kind == "parent_of":
@@ -217,35 +219,35 @@ def _tie_record(tree: Tree, tie: Relationship, person: PersonId) -> dict[str, An
     else:
         field = fields[tie.kind]
     span = " to ".join(when.words() for when in (tie.start, tie.end) if when)
-    return {
-        "id": tie.id,
-        "field": field,
-        "value": tree.persons[other].name,
-        "person": other,
-        "qualifier": tie.qualifier,
-        "when": span,
-        "status": tie.status,
-        "preferred": True,
-        "confidence": tie.confidence,
-        "why_rejected": "",
-        "evidence": [_evidence_record(tree, one) for one in tie.evidence],
-    }
+    return FactRecord(
+        id=tie.id,
+        field=field,
+        value=tree.persons[other].name,
+        person=other,
+        qualifier=tie.qualifier,
+        when=span,
+        status=tie.status,
+        preferred=True,
+        confidence=tie.confidence,
+        why_rejected="",
+        evidence=tuple(_evidence_record(tree, one) for one in tie.evidence),
+    )
 
 
-def _evidence_record(tree: Tree, one: Evidence) -> dict[str, Any]:
+def _evidence_record(tree: Tree, one: Evidence) -> EvidenceRecord:
     source = tree.sources.get(one.source)
-    return {
-        "quote": one.snippet,
-        "start": one.start,
-        "end": one.end,
-        "locator": one.locator,
-        "method": one.method,
-        "class": evidence_phrase(one, source, with_author=True),
-        "reliability": one.reliability,
-        "source": source.title or source.name if source else "",
-        "book": source.name if source else "",
-        "url": source.url if source else "",
-    }
+    return EvidenceRecord(
+        quote=one.snippet,
+        start=one.start,
+        end=one.end,
+        locator=one.locator,
+        method=one.method,
+        class_=evidence_phrase(one, source, with_author=True),
+        reliability=one.reliability,
+        source=source.title or source.name if source else "",
+        book=source.name if source else "",
+        url=source.url if source else "",
+    )
 
 
 def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
@@ -266,9 +268,12 @@ def _reasons(case: Case, fact: Fact) -> str:
     return "; ".join(reasons) or "A later reading says otherwise."
 
 
-def conflict_records(case: Case, mode: Mode) -> list[dict[str, Any]]:
+def conflict_records(case: Case, mode: Mode) -> list[NamedConflict]:
     tree = case.tree(mode)
-    return [{**one.record(), "name": tree.persons[one.person].name} for one in case.computed(conflicts_of, mode)]
+    return [
+        extend(NamedConflict, one.record(), name=tree.persons[one.person].name)
+        for one in case.computed(conflicts_of, mode)
+    ]
 
 
 def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[EventRecord]:

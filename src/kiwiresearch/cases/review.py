@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
+from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, PersonName, SeparatedRecord, WaitingRecord
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.loop.decisions import forbidden_pairs
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.kin.privacy.mask import Mask
     from kiwiresearch.kin.privacy.redaction import RedactedTree
-    from kiwiresearch.kin.tree import Tree
 
 OVERRIDES_KEY = "living_overrides"
 REASONS_KEY = "living_reasons"
@@ -180,58 +180,54 @@ def _own_words(reason: str) -> str:
     return "" if reason == SAYS_SO or UNDONE.fullmatch(reason) else reason
 
 
-def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> dict[str, Any]:
-    """All merges, proposals and pairs kept apart as data, told as far as the mode allows."""
+def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
+    """All merges, proposals and separated pairs, as far as the mode allows."""
+    store = case.store
+
+    def member(person: PersonId, name_of: Callable[[PersonId], str]) -> PersonName:
+        # A withheld person has neither id nor name here, nor has a record that was merged into them.
+        if store.canonical(person) not in tree.persons:
+            return PersonName("", LIVING_NAME)
+        return PersonName(person, mask.text(name_of(person)))
+
+    def name_now(person: PersonId) -> str:
+        return store.person(person).name
+
     made = [
-        {
-            "id": one.id,
-            "state": one.state,
-            "person": _name(case, tree, one.canonical_id),
-            "members": [_member(case, tree, mask, member, case.store.recorded_name) for member in one.member_ids],
-            "score": one.score,
-            "decided_by": one.decided_by,
-            "why": mask.text(one.merge_rationale),
-            "why_not": mask.text(one.why_not_merge),
-        }
-        for one in case.store.merges.all()
+        MergeRecord(
+            id=one.id,
+            state=one.state,
+            person=person.name if (person := tree.persons.get(store.canonical(one.canonical_id))) else LIVING_NAME,
+            members=tuple(member(each, store.recorded_name) for each in one.member_ids),
+            score=one.score,
+            decided_by=one.decided_by,
+            why=mask.text(one.merge_rationale),
+            why_not=mask.text(one.why_not_merge),
+        )
+        for one in store.merges.all()
     ]
-
-    def called(person: PersonId) -> str:
-        return case.store.person(person).name
-
     waiting = [
-        {
-            "id": one.id,
-            "members": [_member(case, tree, mask, member, called) for member in one.pair],
-            "score": one.score,
-            "action": one.action,
-            "why": mask.text(one.why),
-            "why_not": mask.text(one.why_not),
-        }
+        WaitingRecord(
+            id=one.id,
+            members=tuple(member(each, name_now) for each in one.pair),
+            score=one.score,
+            action=one.action,
+            why=mask.text(one.why),
+            why_not=mask.text(one.why_not),
+        )
         for one in to_review(case)
     ]
     apart = [
-        {
-            "id": one.id,
-            "members": [_member(case, tree, mask, case.store.canonical(member), called) for member in one.pair],
-            "decided_by": one.decided_by,
-            # What the user says is the owner's: it may name people in words no mask knows.
-            "why": one.why if tree.mode == "owner" else "",
-        }
+        SeparatedRecord(
+            id=one.id,
+            members=tuple(member(store.canonical(each), name_now) for each in one.pair),
+            decided_by=one.decided_by,
+            # The user's own words may name people in ways that no mask knows.
+            why=one.why if tree.mode == "owner" else "",
+        )
         for one in separated_pairs(case)
     ]
-    return {"merges": made, "to_review": waiting, "kept_apart": apart}
-
-
-def _member(case: Case, tree: Tree, mask: Mask, member: PersonId, called: Callable[[PersonId], str]) -> dict[str, str]:
-    """Whoever is kept back has neither id nor name, and nor has a record that was merged into them."""
-    shown = case.store.canonical(member) in tree.persons
-    return {"id": member if shown else "", "name": mask.text(called(member)) if shown else LIVING_NAME}
-
-
-def _name(case: Case, tree: Tree, person: PersonId) -> str:
-    found = tree.persons.get(case.store.canonical(person))
-    return found.name if found else LIVING_NAME
+    return MergesRecord(tuple(made), tuple(waiting), tuple(apart))
 
 
 def _chosen(wanted: str, among: Sequence[One], what: str) -> One:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.gedcom.read import read_gedcom
 from kiwiresearch.kin.sources.books import SCHEME
@@ -40,14 +41,8 @@ class CaseVerification:
     def holds(self) -> bool:
         return not self.failures
 
-    def record(self) -> dict[str, Any]:
-        return {
-            "holds": self.holds,
-            "proved": self.proved,
-            "failures": self.failures,
-            "notes": self.notes,
-            "audit_head": self.head,
-        }
+    def record(self) -> VerificationRecord:
+        return VerificationRecord(self.holds, self.proved, tuple(self.failures), tuple(self.notes), self.head)
 
 
 def verify_case(

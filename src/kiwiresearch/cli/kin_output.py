@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.cases.record_types import (
     EventRecord,
+    FactRecord,
     LineRow,
     LoggedSearch,
+    MergeRecord,
+    MergesRecord,
+    NamedConflict,
+    PageRecord,
     ParentOrChild,
+    PersonName,
     PersonRecord,
     RelationRecord,
     Relative,
@@ -139,66 +145,66 @@ def branches(rows: Sequence[LineRow]) -> None:
         line("Nobody else is known in this direction.")
 
 
-def evidence(name: str, rows: Sequence[Row]) -> None:
+def evidence(name: str, rows: Sequence[FactRecord]) -> None:
     line(f"{one_line(name)}: {count_of(len(rows), 'value')}")
     for row in rows:
-        status = STATUS_LABELS[row["status"]]
-        more = ", ".join(filter(None, (row.get("qualifier", ""), row.get("when", ""))))
-        held = " ← held" if row["preferred"] and row["status"] not in DISCARDED else ""
+        status = STATUS_LABELS[row.status]
+        more = ", ".join(filter(None, (row.qualifier, row.when)))
+        held = " ← held" if row.preferred and row.status not in DISCARDED else ""
         line("")
-        line(f"{FIELD_LABELS[row['field']]}: {one_line(row['value'])}{f' ({more})' if more else ''}{held}")
-        line(f"  {status}, confidence {row['confidence']:.2f}")
-        if row["why_rejected"]:
-            line(f"  why: {one_line(row['why_rejected'])}")
-        for one in row["evidence"]:
-            line(f"  “{one_line(one['quote'])}”")
-            place = f", at “{one_line(one['locator'])}”" if one["locator"] else ""
-            unbroken_line(f"    {one_line(one['source'])}, {one_line(one['book'])}{place} <{one['url']}>")
-            line(f"    {one['class']}; {METHOD_LABELS[one['method']]}")
+        line(f"{FIELD_LABELS[row.field]}: {one_line(row.value)}{f' ({more})' if more else ''}{held}")
+        line(f"  {status}, confidence {row.confidence:.2f}")
+        if row.why_rejected:
+            line(f"  why: {one_line(row.why_rejected)}")
+        for one in row.evidence:
+            line(f"  “{one_line(one.quote)}”")
+            place = f", at “{one_line(one.locator)}”" if one.locator else ""
+            unbroken_line(f"    {one_line(one.source)}, {one_line(one.book)}{place} <{one.url}>")
+            line(f"    {one.class_}; {METHOD_LABELS[one.method]}")
 
 
-def conflicts(rows: Sequence[Row]) -> None:
+def conflicts(rows: Sequence[NamedConflict]) -> None:
     if not rows:
         line("No two sources disagree, as far as the rules see.")
     for row in rows:
-        state = SETTLED[row["resolution_status"]]
-        line(f"{one_line(row['name'])}, {field_noun(row['field'])}: {state}")
-        for ranked in row["evidence_ranking"]:
-            one = row["competing_claims"][ranked["claim_index"]]
-            line(f"  {ranked['rank']}. {one_line(one['value'])}: {one_line(ranked['reason'])}")
-        line(f"  {one_line(row['analysis'])}")
-        for action in row["next_actions"]:
+        state = SETTLED[row.resolution_status]
+        line(f"{one_line(row.name)}, {field_noun(row.field)}: {state}")
+        for ranked in row.evidence_ranking:
+            one = row.competing_claims[ranked.claim_index]
+            line(f"  {ranked.rank}. {one_line(one.value)}: {one_line(ranked.reason)}")
+        line(f"  {one_line(row.analysis)}")
+        for action in row.next_actions:
             line(f"  → {one_line(action)}")
 
 
-def merges(rows: Row) -> None:
-    made, waiting, apart = rows["merges"], rows["to_review"], rows["kept_apart"]
+def merges(rows: MergesRecord) -> None:
+    made, waiting, apart = rows.merges, rows.to_review, rows.kept_apart
     if not made and not waiting:
         line("Nobody was merged, and nobody waits to be.")
     for title, some in (("Merged", made), ("To review", waiting)):
         if some:
             line(title)
         for one in some:
-            names = " = ".join(map(_record, one["members"]))
-            state = ", undone" if one.get("state") == "reverted" else ""
-            by = f", by {one['decided_by']}" if one.get("decided_by") else ""
-            line(f"  {one['id'][:SHORT]}  {names}: {one['score']:.3f}{by}{state}")
-            line(f"    why: {one_line(one['why'])}")
-            line(f"    why not: {one_line(one['why_not'])}")
+            names = " = ".join(map(_record, one.members))
+            state = ", undone" if isinstance(one, MergeRecord) and one.state == "reverted" else ""
+            by = f", by {one.decided_by}" if isinstance(one, MergeRecord) and one.decided_by else ""
+            line(f"  {one.id[:SHORT]}  {names}: {one.score:.3f}{by}{state}")
+            line(f"    why: {one_line(one.why)}")
+            line(f"    why not: {one_line(one.why_not)}")
     if waiting:
         line("Decide with: kiwiresearch kin merges --accept ID, or --reject ID")
     if apart:
         line("Kept apart")
-    for one in apart:
-        line(f"  {one['id'][:SHORT]}  {' ≠ '.join(map(_record, one['members']))}")
-        if one["why"]:
-            line(f"    why: {one_line(one['why'])}")
+    for pair in apart:
+        line(f"  {pair.id[:SHORT]}  {' ≠ '.join(map(_record, pair.members))}")
+        if pair.why:
+            line(f"    why: {one_line(pair.why)}")
     if apart:
         line("Take it back with: kiwiresearch kin merges --take-back ID")
 
 
-def _record(member: Row) -> str:
-    return f"{one_line(member['name'])} ({member['id'][:SHORT]})"
+def _record(member: PersonName) -> str:
+    return f"{one_line(member.name)} ({member.id[:SHORT]})"
 
 
 def events(rows: Sequence[EventRecord]) -> None:
@@ -300,12 +306,13 @@ def _proved(what: str, count: int) -> str:
     return count_of(count, {"people": "person"}.get(what, what.removesuffix("s")), what)
 
 
-def extracted(row: Row) -> None:
-    told = row["person"]
-    line(f"{one_line(told['name'])} ({row['title']}, told a person by: {one_line(row['why'])})")
-    for one in row["assertions"]:
-        status = ", ".join(filter(None, (one["qualifier"], STATUS_LABELS[one["status"]])))
-        line(f"  {FIELD_LABELS[one['field']]}: {one_line(one['value'])} ({status}, {one['confidence']:.2f})")
-        line(f"    “{one_line(one['quote'])}”, characters {one['start']}–{one['end']}")
-        if one["why_rejected"]:
-            line(f"    why: {one_line(one['why_rejected'])}")
+def extracted(row: PageRecord) -> None:
+    told = row.person
+    assert told is not None
+    line(f"{one_line(told.name)} ({row.title}, told a person by: {one_line(row.why)})")
+    for one in row.assertions:
+        status = ", ".join(filter(None, (one.qualifier, STATUS_LABELS[one.status])))
+        line(f"  {FIELD_LABELS[one.field]}: {one_line(one.value)} ({status}, {one.confidence:.2f})")
+        line(f"    “{one_line(one.quote)}”, characters {one.start}–{one.end}")
+        if one.why_rejected:
+            line(f"    why: {one_line(one.why_rejected)}")

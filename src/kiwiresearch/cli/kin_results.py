@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -330,8 +331,8 @@ def extract(
         row = page_record(finder.books, title or "")
     if json:
         output.document(row)
-    if row["person"] is None:
-        raise NothingFound(f"{row['title']!r} is not about one person: {row['why']}.")
+    if row.person is None:
+        raise NothingFound(f"{row.title!r} is not about one person: {row.why}.")
     if not json:
         kin_output.extracted(row)
 
@@ -347,7 +348,7 @@ def _extract_batch(source: str, books: Any) -> int:
         path = ""
         try:
             path = query_in_row(line, number, ("path", "title"))
-            output.document({**page_record(books, path), "path": path})
+            output.document(replace(page_record(books, path), path=path))
         except KiwiError as problem:
             failed = True
             output.document({"path": path, "person": None, "assertions": [], "error": str(problem)})

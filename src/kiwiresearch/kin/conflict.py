@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from kiwiresearch.codec import Record
 from kiwiresearch.kin.conflict_values import (
     SINGLE_MARRIAGE_FIELDS,
     SINGLE_VALUE_FIELDS,
@@ -41,12 +42,63 @@ class CompetingValue:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedValue:
+class RankedValue(Record):
     """A place in the ranking: `claim_index` counts the competing values from 0, `rank` from 1."""
 
     claim_index: int
     rank: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingAssertion(Record):
+    """A competing value, and how far it is believed."""
+
+    value: str
+    source_tier: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class CompetingClaim(Record):
+    """A competing value, and the evidence for it."""
+
+    value: str
+    source: str
+    tier: int
+    evidence_type: EvidenceType
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictAnalysis(Record):
+    """The ranking of competing values, as the agents' contract has it."""
+
+    evidence_ranking: tuple[RankedValue, ...]
+    recommended_value: str | None
+    rationale: str
+    next_actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRecord(Record):
+    """A conflict as JSON."""
+
+    conflict_id: str
+    person: PersonId
+    field: FieldName
+    competing_assertions: tuple[CompetingAssertion, ...]
+    competing_claims: tuple[CompetingClaim, ...]
+    """The same values in the same order."""
+    llm_analysis: ConflictAnalysis
+    analysis: str
+    evidence_ranking: tuple[RankedValue, ...]
+    recommended_value: str | None
+    confidence: float
+    is_tentative: bool
+    next_actions: tuple[str, ...]
+    resolution_status: ResolutionStatus
+    preserve_alternatives: Literal[True]
+    decided_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,44 +128,31 @@ class Conflict:
     def is_tentative(self) -> bool:
         return self.resolution_status != "resolved"
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> ConflictRecord:
         """The conflict as data, with the names of both forms that the agents' contracts have."""
-        ranking = [
-            {"claim_index": one.claim_index, "rank": one.rank, "reason": one.reason} for one in self.evidence_ranking
-        ]
-        return {
-            "conflict_id": self.conflict_id,
-            "person": self.person,
-            "field": self.field,
-            "competing_assertions": [
-                {"value": one.value, "source_tier": one.source_tier, "confidence": one.confidence}
-                for one in self.competing_assertions
-            ],
-            "competing_claims": [
-                {
-                    "value": one.value,
-                    "source": "; ".join(one.sources),
-                    "tier": one.source_tier,
-                    "evidence_type": one.evidence_type,
-                }
-                for one in self.competing_assertions
-            ],
-            "llm_analysis": {
-                "evidence_ranking": ranking,
-                "recommended_value": self.recommended_value,
-                "rationale": self.rationale,
-                "next_actions": list(self.next_actions),
-            },
-            "analysis": self.rationale,
-            "evidence_ranking": ranking,
-            "recommended_value": self.recommended_value,
-            "confidence": self.confidence,
-            "is_tentative": self.is_tentative,
-            "next_actions": list(self.next_actions),
-            "resolution_status": self.resolution_status,
-            "preserve_alternatives": self.preserve_alternatives,
-            "decided_by": self.decided_by,
-        }
+        ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
+        values = self.competing_assertions
+        return ConflictRecord(
+            conflict_id=self.conflict_id,
+            person=self.person,
+            field=self.field,
+            competing_assertions=tuple(
+                CompetingAssertion(one.value, one.source_tier, one.confidence) for one in values
+            ),
+            competing_claims=tuple(
+                CompetingClaim(one.value, "; ".join(one.sources), one.source_tier, one.evidence_type) for one in values
+            ),
+            llm_analysis=ConflictAnalysis(ranking, value, self.rationale, actions),
+            analysis=self.rationale,
+            evidence_ranking=ranking,
+            recommended_value=value,
+            confidence=self.confidence,
+            is_tentative=self.is_tentative,
+            next_actions=actions,
+            resolution_status=self.resolution_status,
+            preserve_alternatives=self.preserve_alternatives,
+            decided_by=self.decided_by,
+        )
 
 
 INFORMATION_RANK = {"primary": 0, "secondary": 1, "undetermined": 2}

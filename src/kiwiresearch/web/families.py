@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
@@ -12,7 +12,14 @@ from fastapi.responses import Response
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases import review
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.record_types import CaseSummary, RelationRecord, TreeRecord
+from kiwiresearch.cases.record_types import (
+    CaseSummary,
+    EvidenceRecord,
+    FactRecord,
+    MergesRecord,
+    RelationRecord,
+    TreeRecord,
+)
 from kiwiresearch.cases.records import CachedCase, graph_record
 from kiwiresearch.cases.review import LivingRecord, living_record, merges_record, set_living
 from kiwiresearch.cases.sources import set_plugin, source_records
@@ -39,7 +46,6 @@ from kiwiresearch.web.family_models import (
     FactReply,
     LivingBody,
     LogReply,
-    MergesReply,
     OnePersonReply,
     PeopleReply,
     PersonDetails,
@@ -113,8 +119,8 @@ class Families:
             visible_person(tree, person)
             seed = next((one for one in found.seeds() if one in tree.persons and one != person), None)
             row = told.person_record(tree, person, KinshipFinder(tree).kinship(seed, person).words if seed else "")
-            facts = told.evidence_records(found, person, None, mode)
-            conflicts = [one for one in told.conflict_records(found, mode) if one["person"] == person]
+            facts = tuple(told.evidence_records(found, person, None, mode))
+            conflicts = tuple(one for one in told.conflict_records(found, mode) if one.person == person)
             why = living_record(found, person).why if mode == "owner" else ""
         return extend(PersonDetails, row, facts=facts, conflicts=conflicts, living_why=why)
 
@@ -194,7 +200,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
         row = families.person(request, case, person, privacy)
         facts = tuple(_fact_reply(families.room, fact) for fact in row.facts)
-        return extend(OnePersonReply, row, facts=facts, conflicts=tuple(row.conflicts))
+        return extend(OnePersonReply, row, facts=facts)
 
     @routes.get("/{case}/people/{person}/line")
     def line(
@@ -251,10 +257,10 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
         return LogReply(tuple(rows[offset : offset + limit]), len(rows))
 
     @routes.get("/{case}/merges")
-    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesReply:
+    def merges(request: Request, case: CaseId, privacy: Privacy = None) -> MergesRecord:
         """Who was taken for one person and who may be, with what speaks for and against it."""
         with families.open_case(request, case, privacy) as (found, mode):
-            return MergesReply(**merges_record(found, found.tree(mode), found.mask(mode)))
+            return merges_record(found, found.tree(mode), found.mask(mode))
 
 
 def visible_person(tree: Tree, person: str) -> PersonId:
@@ -264,29 +270,22 @@ def visible_person(tree: Tree, person: str) -> PersonId:
     return person
 
 
-def page_of(room: ServerContext, evidence: dict[str, Any]) -> EntryRef | None:
+def page_of(room: ServerContext, evidence: EvidenceRecord) -> EntryRef | None:
     """The page of the shelf that a quote is from; a quote that is withheld leads nowhere."""
-    book, _, path = evidence["url"].removeprefix(SCHEME).partition("/")
+    book, _, path = evidence.url.removeprefix(SCHEME).partition("/")
     found = next((one.id for one in room.shelf.books if one.id == book), None)
-    if found is None or evidence["start"] < 0 or not evidence["url"].startswith(SCHEME):
+    if found is None or evidence.start < 0 or not evidence.url.startswith(SCHEME):
         return None
     return EntryRef(found, path)
 
 
-def _fact_reply(room: ServerContext, fact: dict[str, Any]) -> FactReply:
-    quotes = [
-        EvidenceReply(
-            **{name if name != "class" else "class_": value for name, value in one.items()}, read=_read(room, one)
-        )
-        for one in fact["evidence"]
-    ]
-    return FactReply(**(fact | {"evidence": tuple(quotes)}))
+def _fact_reply(room: ServerContext, fact: FactRecord) -> FactReply:
+    return extend(FactReply, fact, evidence=tuple(_evidence_reply(room, one) for one in fact.evidence))
 
 
-def _read(room: ServerContext, evidence: dict[str, Any]) -> str:
-    """Where the words of a quote are read."""
+def _evidence_reply(room: ServerContext, evidence: EvidenceRecord) -> EvidenceReply:
     ref = page_of(room, evidence)
-    return room.page_url(ref, span=(evidence["start"], evidence["end"])) if ref else ""
+    return extend(EvidenceReply, evidence, read=room.page_url(ref, span=(evidence.start, evidence.end)) if ref else "")
 
 
 Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]
@@ -307,25 +306,25 @@ def _add_decisions(routes: APIRouter, families: Families) -> None:
 
 
 def _add_merges(routes: APIRouter, families: Families) -> None:
-    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesReply:
+    def decided(request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str) -> MergesRecord:
         families.access.require_owner(request)
         with families.cases.changing(case) as found:
             require_known(merge, [one.id for one in among(found)])
             decide(found, merge, why)
-            return MergesReply(**merges_record(found, found.tree(), found.mask("owner")))
+            return merges_record(found, found.tree(), found.mask("owner"))
 
     @routes.post("/{case}/merges/{merge}/accept")
-    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def accept(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesRecord:
         """Take two for one person, as was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
-    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def reject(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesRecord:
         """Keep two apart, though it was proposed. Only the owner may."""
         return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
-    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesReply:
+    def take_back(request: Request, case: CaseId, merge: MergeId, body: DecisionBody = NO_REASON) -> MergesRecord:
         """Keep two apart no longer: they may be proposed again, or merged. Only the owner may."""
         return decided(request, case, merge, review.separated_pairs, review.allow_merge_again, body.why)
 

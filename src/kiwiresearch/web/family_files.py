@@ -7,6 +7,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
@@ -17,6 +18,7 @@ from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
 from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs.job import FamilyRequest, Job
@@ -27,7 +29,6 @@ from kiwiresearch.kin.report.drawing import svg_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Person, visible_person
-from kiwiresearch.web.family_models import ProofReply
 from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
 from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
 from kiwiresearch.web.job_requests import JobReply, job_reply, job_url, start_job
@@ -100,9 +101,9 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         return export_response(families, request, case, form, privacy)
 
     @routes.get("/{case}/verify")
-    def verify(request: Request, case: CaseId, head: AuditHead = "") -> ProofReply:
+    def verify(request: Request, case: CaseId, head: AuditHead = "") -> VerificationRecord:
         """Prove a case again: its audit log, every quote, the texts against the books, and its GEDCOM."""
-        return ProofReply(**proof_record(families, request, case, head))
+        return proof_record(families, request, case, head)
 
 
 def export_response(families: Families, request: Request, case: str, form: ExportForm, privacy: Mode) -> Response:
@@ -117,15 +118,14 @@ def export_response(families: Families, request: Request, case: str, form: Expor
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=MEDIA_TYPES[form])
 
 
-def proof_record(families: Families, request: Request, case: str, head: str = "") -> dict[str, Any]:
+def proof_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
     """What a case proves, told without anybody whom the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
         with families.room.locked_finder() as finder:
             found.finder = finder
         told = verify_case(found, head, families.room.locked_finder).record()
         mask = found.mask(mode)
-    words = {name: [mask.text(one) for one in told[name]] for name in ("failures", "notes")}
-    return told | words
+    return replace(told, failures=tuple(map(mask.text, told.failures)), notes=tuple(map(mask.text, told.notes)))
 
 
 def _add_imports(routes: APIRouter, families: Families) -> None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from kiwiresearch.cases.record_types import CaseSummary, EventRecord, LineRow, LoggedSearch, PersonRecord
+from kiwiresearch.cases.record_types import (
+    CaseSummary,
+    EventRecord,
+    EvidenceRecord,
+    FactRecord,
+    LineRow,
+    LoggedSearch,
+    NamedConflict,
+    PersonRecord,
+)
 from kiwiresearch.cases.sources import PluginRecord
-from kiwiresearch.codec import OMIT_DEFAULT, Record
+from kiwiresearch.codec import Record
 from kiwiresearch.kin.loop.settings import BOUNDS, CaseScope, CaseSettings
 from kiwiresearch.kin.privacy.redaction import Mode
 from kiwiresearch.kin.tree import LivingStatus
@@ -116,49 +124,26 @@ class PeopleReply(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceReply(Record):
+class EvidenceReply(EvidenceRecord):
     """Words of a source that say so."""
 
-    quote: str
-    start: int
-    end: int
-    locator: str
-    method: str
-    class_: str
-    """What kind of evidence it is, in words."""
-    reliability: float
-    source: str
-    book: str
-    url: str
-    """The source's own address."""
     read: str
     """Opens the page with the words marked; empty where its book is not on the shelf."""
 
 
 @dataclass(frozen=True, slots=True)
-class FactReply(Record):
+class FactReply(FactRecord):
     """A value, or a tie to another person, with all that speaks for it."""
 
-    id: str
-    field: str
-    value: str
-    status: str
-    preferred: bool
-    confidence: float
-    why_rejected: str
     evidence: tuple[EvidenceReply, ...]
-    person: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
-    """Of a tie, the other person."""
-    qualifier: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
-    when: str | None = dataclasses.field(default=None, metadata=OMIT_DEFAULT)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonDetails(PersonRecord):
     """A person with the records of every fact, before links are added."""
 
-    facts: list[dict[str, Any]]
-    conflicts: list[dict[str, Any]]
+    facts: tuple[FactRecord, ...]
+    conflicts: tuple[NamedConflict, ...]
     living_why: str
 
 
@@ -167,7 +152,7 @@ class OnePersonReply(PersonRecord):
     """A person with every fact."""
 
     facts: tuple[FactReply, ...]
-    conflicts: tuple[dict[str, Any], ...]
+    conflicts: tuple[NamedConflict, ...]
     """As in `/conflicts`, of this person."""
     living_why: str
     """Why they are taken for living or not; told to the owner alone."""
@@ -192,7 +177,7 @@ class TimelineReply(Record):
 class ConflictsReply(Record):
     """Conflicts as `kiwiresearch kin conflicts --json` gives them."""
 
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[NamedConflict, ...]
     total: int
 
 
@@ -202,18 +187,6 @@ class LogReply(Record):
 
     rows: tuple[LoggedSearch, ...]
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class MergesReply(Record):
-    """Who was taken for one person, and who may be."""
-
-    merges: tuple[dict[str, Any], ...]
-    """Each with `why` and `why_not`."""
-    to_review: tuple[dict[str, Any], ...]
-    """What waits for the owner."""
-    kept_apart: tuple[dict[str, Any], ...]
-    """Who is not proposed again; `why` is for the owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,14 +203,3 @@ class PluginsReply(Record):
     plugins: tuple[PluginRecord, ...]
     problems: tuple[str, ...]
     """Plugins of the owner's that cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProofReply(Record):
-    """What was proved of a case, and what does not hold."""
-
-    holds: bool
-    proved: dict[str, int]
-    failures: tuple[str, ...]
-    notes: tuple[str, ...]
-    audit_head: str

@@ -63,7 +63,7 @@ def _open_questions(desk: FamilyPages, request: Request, case: str) -> dict[str,
     """What waits for a decision of people."""
     with desk.families.open_case(request, case, None) as (found, mode):
         conflicts = len(told.conflict_records(found, mode))
-        waiting = len(merges_record(found, found.tree(mode), found.mask(mode))["to_review"])
+        waiting = len(merges_record(found, found.tree(mode), found.mask(mode)).to_review)
     return {"conflicts": conflicts, "merges": waiting}
 
 

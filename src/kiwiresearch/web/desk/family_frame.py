@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
+from kiwiresearch.cases.record_types import EvidenceRecord, FactRecord
 from kiwiresearch.cases.records import CachedCase
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import extend, plain
 from kiwiresearch.jobs.job import FamilyRequest, Job
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree
@@ -41,6 +42,21 @@ class PersonOptions:
 
     shown: tuple[PersonOption, ...]
     left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedEvidence(EvidenceRecord):
+    """Evidence with the address of its page, where its words are marked, and the language they are in."""
+
+    place: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFact(FactRecord):
+    """A fact whose quotes lead to their pages."""
+
+    evidence: tuple[LinkedEvidence, ...]
 
 
 def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[PersonId, ...]:
@@ -99,17 +115,16 @@ class FamilyPages:
         wished = ((one, one.wish) for one in self.families.jobs.all())
         return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
 
-    def fact_with_links(self, fact: dict[str, Any]) -> dict[str, Any]:
+    def fact_with_links(self, fact: FactRecord) -> LinkedFact:
         """A fact whose quotes lead to their pages."""
-        return fact | {"evidence": [self.evidence_with_link(one) for one in fact["evidence"]]}
+        return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)))
 
-    def evidence_with_link(self, evidence: dict[str, Any]) -> dict[str, Any]:
-        """A piece of evidence with the page where its words are read, marked, and the language they are in."""
+    def _linked(self, evidence: EvidenceRecord) -> LinkedEvidence:
         ref = page_of(self.room, evidence)
         if ref is None:
-            return evidence | {"place": "", "language": ""}
-        place = page_address(ref, mark=f"{evidence['start']}-{evidence['end']}")
-        return evidence | {"place": place, "language": self._languages.get(ref.book, "")}
+            return extend(LinkedEvidence, evidence, place="", language="")
+        place = page_address(ref, mark=f"{evidence.start}-{evidence.end}")
+        return extend(LinkedEvidence, evidence, place=place, language=self._languages.get(ref.book, ""))
 
     @cached_property
     def _languages(self) -> dict[str, str]:

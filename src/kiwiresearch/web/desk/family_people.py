@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import quote as percent
 
@@ -10,12 +11,14 @@ from starlette.responses import Response
 
 from kiwiresearch.cases import records as told
 from kiwiresearch.cases import review
+from kiwiresearch.cases.record_types import NamedConflict, PersonName, PersonRecord
 from kiwiresearch.cases.review import set_living
-from kiwiresearch.codec import plain
+from kiwiresearch.codec import extend
+from kiwiresearch.kin.conflict import RankedValue
 from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.tree import LivingStatus, Tree
+from kiwiresearch.kin.tree import FieldName, LivingStatus, Tree
 from kiwiresearch.web.bodies import MAX_NAME
-from kiwiresearch.web.desk.family_frame import FamilyPages, person_options
+from kiwiresearch.web.desk.family_frame import FamilyPages, LinkedEvidence, LinkedFact, person_options
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
 
@@ -78,28 +81,49 @@ def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
         return redirect(f"/family/{case}/people/{percent(person)}")
 
 
-def by_field(facts: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Facts below their fields, what is held first."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def by_field(facts: list[LinkedFact]) -> list[tuple[FieldName, list[LinkedFact]]]:
+    """Facts grouped by field, preferred ones first."""
+    found: dict[FieldName, list[LinkedFact]] = {}
     for fact in facts:
-        found.setdefault(fact["field"], []).append(fact)
-    return [(field, sorted(some, key=lambda one: not one["preferred"])) for field, some in found.items()]
+        found.setdefault(fact.field, []).append(fact)
+    return [(field, sorted(some, key=lambda one: not one.preferred)) for field, some in found.items()]
 
 
-def side_by_side(conflict: dict[str, Any], facts: list[dict[str, Any]]) -> dict[str, Any]:
-    """A conflict whose values stand beside each other: each with its rank, the reason for it, and its quotes."""
-    ranks = {one["claim_index"]: one for one in conflict["evidence_ranking"]}
-    values = []
+@dataclass(frozen=True, slots=True)
+class ConflictSide:
+    """A competing value with its rank, the reason for it, and its quotes."""
+
+    value: str
+    confidence: float
+    source: str
+    rank: int
+    reason: str
+    quotes: tuple[LinkedEvidence, ...]
+    preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView(NamedConflict):
+    """A conflict whose values are shown side by side."""
+
+    values: tuple[ConflictSide, ...]
+
+
+def side_by_side(conflict: NamedConflict, facts: list[LinkedFact]) -> ConflictView:
+    """A conflict with its values in the order of their ranks, each with its quotes."""
+    ranks = {one.claim_index: one for one in conflict.evidence_ranking}
+    sides = []
     for index, (assertion, claim) in enumerate(
-        zip(conflict["competing_assertions"], conflict["competing_claims"], strict=True)
+        zip(conflict.competing_assertions, conflict.competing_claims, strict=True)
     ):
-        value = assertion["value"]
-        said = [fact for fact in facts if fact["field"] == conflict["field"] and fact["value"] == value]
-        rank = ranks.get(index, {"rank": index + 1, "reason": ""})
-        quotes = [one for fact in said for one in fact["evidence"]]
-        preferred = conflict["recommended_value"] == value
-        values.append(assertion | claim | rank | {"quotes": quotes, "preferred": preferred})
-    return conflict | {"values": sorted(values, key=lambda one: int(one["rank"]))}
+        value, rank = assertion.value, ranks.get(index, RankedValue(index, index + 1, ""))
+        quotes = [one for fact in facts if (fact.field, fact.value) == (conflict.field, value) for one in fact.evidence]
+        is_preferred = conflict.recommended_value == value
+        side = ConflictSide(
+            value, assertion.confidence, claim.source, rank.rank, rank.reason, tuple(quotes), is_preferred
+        )
+        sides.append(side)
+    return extend(ConflictView, conflict, values=tuple(sorted(sides, key=lambda one: one.rank)))
 
 
 OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
@@ -116,8 +140,8 @@ def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
     def conflicts(request: Request, case: CaseId) -> Response:
         with desk.families.open_case(request, case, None) as (found, mode):
             rows = told.conflict_records(found, mode)
-            facts = {one["person"]: told.evidence_records(found, one["person"], None, mode) for one in rows}
-        shown = [side_by_side(one, [desk.fact_with_links(fact) for fact in facts[one["person"]]]) for one in rows]
+            facts = {one.person: told.evidence_records(found, one.person, None, mode) for one in rows}
+        shown = [side_by_side(one, [desk.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
         return desk.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
     @routes.get("/family/{case}/merges")
@@ -125,20 +149,28 @@ def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
         with desk.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             record = review.merges_record(found, tree, found.mask(mode))
-            waiting = [one | {"members": _compared_members(tree, one["members"])} for one in record["to_review"]]
+            waiting = [replace(one, members=_compared_members(tree, one.members)) for one in record.to_review]
             reasons = review.user_reasons(found) if mode == "owner" else {}
-            apart = [one | {"members": _compared_members(tree, one["members"])} for one in record["kept_apart"]]
-        values = {"waiting": waiting, "made": record["merges"], "apart": apart, "reasons": reasons}
+            apart = [replace(one, members=_compared_members(tree, one.members)) for one in record.kept_apart]
+        values = {"waiting": waiting, "made": record.merges, "apart": apart, "reasons": reasons}
         return desk.show(request, "family_merges.html", case, "merges", **values)
 
 
-def _compared_members(tree: Tree, members: list[dict[str, str]]) -> list[dict[str, Any]]:
-    """Each with what is known of them, so that they can be compared; of who is kept back, nothing is."""
-    known_of = [plain(told.person_record(tree, one["id"])) if one["id"] in tree.persons else {} for one in members]
-    lived = [lifespan(tree, one["id"]) if one["id"] in tree.persons else "" for one in members]
-    return [
-        {**one, "known": record, "lived": years} for one, record, years in zip(members, known_of, lived, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class ComparedMember(PersonName):
+    """A record that may be merged, with what is known of its person; of a withheld person that is nothing."""
+
+    known: PersonRecord | None
+    lived: str
+
+
+def _compared_members(tree: Tree, members: tuple[PersonName, ...]) -> tuple[ComparedMember, ...]:
+    return tuple(
+        extend(ComparedMember, one, known=told.person_record(tree, one.id), lived=lifespan(tree, one.id))
+        if one.id in tree.persons
+        else extend(ComparedMember, one, known=None, lived="")
+        for one in members
+    )
 
 
 def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
