@@ -84,7 +84,7 @@ def problems(text: str) -> list[str]:
     found = records(text, notes)
     version: Version = "7.0" if version_of(text).startswith("7") else "5.5.1"
     check = Check({record.xref: record for record in found if record.xref}, TABLES[version], version)
-    wrong = [*notes.messages(), *_ends(text, found)]
+    wrong = [*notes.problems(), *notes.unread_tags(), *_ends(text, found)]
     if version == "5.5.1":
         lines = enumerate(text.split("\r\n"), 1)
         wrong += [f"Line {at}: longer than {LONGEST_OLD_LINE}" for at, line in lines if len(line) > LONGEST_OLD_LINE]

@@ -56,10 +56,10 @@ def case_folders(cases: Path = CASES_FOLDER) -> list[Path]:
         return []
 
 
-def plugins_folder(desk: Workspace) -> Path:
+def plugins_folder(workspace: Workspace) -> Path:
     """Where a user's own plugins are."""
-    named = desk.settings.kin.plugins
-    return checked_folder(named) if named else desk.folders.config / "plugins"
+    named = workspace.settings.kin.plugins
+    return checked_folder(named) if named else workspace.folders.config / "plugins"
 
 
 def checked_folder(name: str) -> Path:

@@ -49,18 +49,18 @@ MAX_SEEN = 4
 WAIT_HINT = "Wait until it is done, or stop it."
 
 
-def open_registry(desk: Workspace) -> CaseRegistry:
+def open_registry(workspace: Workspace) -> CaseRegistry:
     """The cases of a user's server."""
-    root = server_folder(desk, "cases", desk.settings.serve.cases)
-    return CaseRegistry(root, plugins_folder(desk), desk.settings.kin, kept=_stored(desk, root))
+    root = server_folder(workspace, "cases", workspace.settings.serve.cases)
+    return CaseRegistry(root, plugins_folder(workspace), workspace.settings.kin, kept=_stored(workspace, root))
 
 
-def _stored(desk: Workspace, root: Path) -> CaseRepository | None:
-    if not desk.settings.store.strip():
+def _stored(workspace: Workspace, root: Path) -> CaseRepository | None:
+    if not workspace.settings.store.strip():
         return None
     from kiwiresearch.cases.repository import StoredCases
 
-    return StoredCases.of(desk, root, keeps_open=True)
+    return StoredCases.of(workspace, root, keeps_open=True)
 
 
 class CaseRegistry:
@@ -220,26 +220,26 @@ def traceback_without_message(fault: BaseException) -> str:
     return "".join([*traceback.format_tb(fault.__traceback__), type(fault).__name__])
 
 
-def stored_cases(desk: Workspace) -> StoredCases | None:
+def stored_cases(workspace: Workspace) -> StoredCases | None:
     """The cases of the store, if the settings name one."""
-    if not desk.settings.store.strip():
+    if not workspace.settings.store.strip():
         return None
     from kiwiresearch.cases.repository import StoredCases
 
-    return StoredCases.of(desk, server_folder(desk, "cases", desk.settings.serve.cases))
+    return StoredCases.of(workspace, server_folder(workspace, "cases", workspace.settings.serve.cases))
 
 
-def all_case_places(desk: Workspace) -> list[CasePlace]:
+def all_case_places(workspace: Workspace) -> list[CasePlace]:
     """The cases there are, the one that was worked on last first."""
-    cases = stored_cases(desk)
+    cases = stored_cases(workspace)
     if cases is None:
         return [FolderPlace(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
     return [place for one in cases.ids() if (place := cases.place(one)) is not None]
 
 
-def find_case_place(desk: Workspace, wanted: str) -> CasePlace:
+def find_case_place(workspace: Workspace, wanted: str) -> CasePlace:
     """The case of that name, else the one that was worked on last; a folder can be named beside a store as well."""
-    cases = stored_cases(desk)
+    cases = stored_cases(workspace)
     if cases is not None and not (wanted and _is_folder(wanted)):
         place = cases.place(cases.find(wanted))
         if place is not None:  # it may have gone since it was named
@@ -247,18 +247,18 @@ def find_case_place(desk: Workspace, wanted: str) -> CasePlace:
     return FolderPlace(find_case_folder(wanted))
 
 
-def case_exists(desk: Workspace, wanted: str) -> bool:
+def case_exists(workspace: Workspace, wanted: str) -> bool:
     """Whether there is a case of that name, or any if none is named."""
     with suppress(BadUsage):
-        find_case_place(desk, wanted)
+        find_case_place(workspace, wanted)
         return True
     return False
 
 
 @contextmanager
-def new_case_place(desk: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
+def new_case_place(workspace: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
     """A place to begin a case at, called as it is wanted, else after somebody's name; it is taken if that is done."""
-    cases = stored_cases(desk)
+    cases = stored_cases(workspace)
     if cases is not None:
         title = new_case_folder(wanted or name).name
         if not cases.is_free(title):
@@ -299,9 +299,9 @@ class MovedCase:
     """The file that it was in, which is set aside."""
 
 
-def move_into_store(desk: Workspace, wanted: str, name: str = "") -> MovedCase:
+def move_into_store(workspace: Workspace, wanted: str, name: str = "") -> MovedCase:
     """Take the case of a folder into the store; its file is set aside, so that nobody goes on with it."""
-    cases, place = _cases(desk), FolderPlace(find_case_folder(wanted))
+    cases, place = _cases(workspace), FolderPlace(find_case_folder(wanted))
     title = new_case_folder(name or place.folder.absolute().name).name
     with locked_folder(place.folder):
         if not cases.is_free(title):
@@ -310,9 +310,9 @@ def move_into_store(desk: Workspace, wanted: str, name: str = "") -> MovedCase:
         return MovedCase(title, fingerprint, _set_aside(place))
 
 
-def move_out_of_store(desk: Workspace, wanted: str, to: str) -> MovedCase:
+def move_out_of_store(workspace: Workspace, wanted: str, to: str) -> MovedCase:
     """Take a case out of the store into a folder; then it is in the store no longer."""
-    cases, target = _cases(desk), FolderPlace(checked_folder(to))
+    cases, target = _cases(workspace), FolderPlace(checked_folder(to))
     found = cases.find(wanted)
     place = cases.place(found)
     if place is None:
@@ -325,8 +325,8 @@ def move_out_of_store(desk: Workspace, wanted: str, to: str) -> MovedCase:
     return MovedCase(target.title, fingerprint)
 
 
-def _cases(desk: Workspace) -> StoredCases:
-    cases = stored_cases(desk)
+def _cases(workspace: Workspace) -> StoredCases:
+    cases = stored_cases(workspace)
     if cases is None:
         raise BadUsage("The settings name no store.", remedy=NO_STORE)
     return cases

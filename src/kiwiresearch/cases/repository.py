@@ -130,9 +130,9 @@ class StoredCases:
         self._schemas: CaseSchemas | None = None
 
     @classmethod
-    def of(cls, desk: Workspace, root: Path, *, keeps_open: bool = False) -> StoredCases:
-        """Those of a desk; who asks often keeps connections open, and closes it in the end."""
-        return cls(store_of(desk), desk.settings.store.strip(), root, keeps_open=keeps_open)
+    def of(cls, workspace: Workspace, root: Path, *, keeps_open: bool = False) -> StoredCases:
+        """Those of a workspace; who asks often keeps connections open, and closes it in the end."""
+        return cls(store_of(workspace), workspace.settings.store.strip(), root, keeps_open=keeps_open)
 
     def close(self) -> None:
         if self._schemas is not None:

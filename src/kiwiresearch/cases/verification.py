@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kiwiresearch.cases.exports import ExportForm
 from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
 from kiwiresearch.kin.gedcom.read import read_gedcom
@@ -20,9 +21,6 @@ from kiwiresearch.text.display import count_of
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-
-LEFT_OUT = "is not read"
-"""How a note says that GEDCOM has something which a tree has no place for."""
 
 
 @dataclass(slots=True)
@@ -131,9 +129,10 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
     """What is exported can be read again, with everybody in it."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
-        for form in ("gedcom", "gedcom7"):
+        forms: tuple[ExportForm, ...] = ("gedcom", "gedcom7")
+        for form in forms:
             file = Path(folder) / f"{form}.ged"
-            file.write_text(case.export("gedcom" if form == "gedcom" else "gedcom7", "owner"), "utf-8", newline="")
+            file.write_text(case.export(form, "owner"), "utf-8", newline="")
             try:
                 read = read_gedcom(file)
             except BadUsage as problem:
@@ -143,7 +142,7 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
                 found.failures.append(f"{form}: it has {len(read.tree.persons)} of {len(tree.persons)} people.")
             if _parents(read.tree) != _parents(tree):
                 found.failures.append(f"{form}: it has {_parents(read.tree)} of {_parents(tree)} ties to parents.")
-            found.failures += [f"{form}: {note}" for note in read.notes if LEFT_OUT not in note]
+            found.failures += [f"{form}: {problem}" for problem in read.problems]
     found.proved["people"] = len(tree.persons)
 
 

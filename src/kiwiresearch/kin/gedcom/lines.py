@@ -176,13 +176,16 @@ class ImportNotes:
         if called in self.unread or len(self.unread) < MAX_NOTES:
             self.unread.setdefault(called, [0, line.number])[0] += 1
 
-    def messages(self) -> tuple[str, ...]:
-        more = (f"And {self.more} more notes of this kind.",) if self.more else ()
-        unread = (
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the file."""
+        return (*self.found, *((f"And {self.more} more notes of this kind.",) if self.more else ()))
+
+    def unread_tags(self) -> tuple[str, ...]:
+        """Lines that are correct, and that a tree has no place for."""
+        return tuple(
             f"{tag} is not read: {count} {'line' if count == 1 else 'lines'}, the first is {first}."
             for tag, (count, first) in sorted(self.unread.items())
         )
-        return (*self.found, *more, *unread)
 
 
 def version_of(text: str) -> str:

@@ -96,10 +96,17 @@ class ReadGedcom:
     """The tree of a file, what could not be read, and the people whom the file asks to keep private."""
 
     tree: Tree
-    notes: tuple[str, ...]
+    problems: tuple[str, ...]
+    """What is wrong with the file."""
+    unread: tuple[str, ...] = ()
+    """Tags that a tree has no place for."""
     restricted: tuple[PersonId, ...] = ()
     home: PersonId = ""
-    """Whom the file calls its home person, else the first one."""
+    """The person whom the file calls its home person, else the first one."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.problems, *self.unread)
 
 
 def read_gedcom(path: Path) -> ReadGedcom:
@@ -114,7 +121,8 @@ def read_gedcom(path: Path) -> ReadGedcom:
     file = GedcomFile(path.name, digest, text, _by_xref(found, notes), notes)
     _note_records(found, version_of(text), notes)
     tree, restricted = _tree(file)
-    return ReadGedcom(tree, (*([said] if said else ()), *notes.messages()), restricted, _home(file, found[0]))
+    problems = (*([said] if said else ()), *notes.problems())
+    return ReadGedcom(tree, problems, notes.unread_tags(), restricted, _home(file, found[0]))
 
 
 def _home(file: GedcomFile, head: GedcomLine) -> PersonId:

@@ -270,4 +270,4 @@ def relation_to_seed(case: FamilyCase, one: PersonId) -> str:
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
     if not told or not seed:
         return told
-    return f"{told} to {seed}" if told.startswith(NOT_RELATED) else f"{told} of {seed}"
+    return f"{told} to {seed}" if told == NOT_RELATED else f"{told} of {seed}"

@@ -177,7 +177,7 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
 def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:
     """Births and deaths; where a birth is missing, whether both can be of one time at all.
 
-    To write dates out takes longer than to compare them: `is_told` says whether anybody will read the reason.
+    Writing dates out takes longer than comparing them, so reasons that nobody reads are left out.
     """
     parts = [
         _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, with_reason=with_reason),
@@ -206,8 +206,8 @@ def _one_date(
         return None
     told = f"{what} {one.words()} and {other.words()}" if with_reason else ""
     gap = max(first[0] - second[1], second[0] - first[1], 0)
-    if gap == 0 and one.precision == other.precision == "day" and not one.qualifier and not other.qualifier:
-        if date_relation(one, other) in ("same", "calendar"):
+    if gap == 0 and _are_days(one, other):
+        if is_same_day(one, other):
             return FeaturePoints(SAME_DAY, 1.0, f"{what} on the same day ({told})")
         if one.first_day.month == other.first_day.month:
             return FeaturePoints(SAME_MONTH, 0.9, f"{what} in the same month ({told})")
@@ -218,6 +218,15 @@ def _one_date(
         return FeaturePoints(value, probability(value), f"{what} at the same time ({told})")
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
     return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")
+
+
+def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
+    """Whether two dates are the same day, perhaps by two calendars."""
+    return bool(one and other and _are_days(one, other) and date_relation(one, other) in ("same", "calendar"))
+
+
+def _are_days(one: DateRange, other: DateRange) -> bool:
+    return one.precision == other.precision == "day" and not one.qualifier and not other.qualifier
 
 
 def _era_points(one: Years, other: Years) -> FeaturePoints | None:

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.resolve.features import date_points, probability
+from kiwiresearch.kin.resolve.features import date_points, is_same_day, probability
 from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
 from kiwiresearch.kin.resolve.proposal import (
     DEFAULT_SETTINGS,
@@ -160,7 +160,7 @@ def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, .
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")
     if rounds.may_be_siblings(pair) and any(role in ORIGIN for role, _ in kin.matched):
-        are_twins = "born on the same day" in features[1].reason
+        are_twins = is_same_day(*(rounds.profiles[one].birth for one in pair))
         against.append(f"they may be {'twins' if are_twins else 'brothers or sisters'}")
     reasons = [one.reason for one in features if one.points > 0]
     return MergeProposal(

@@ -45,10 +45,10 @@ class PersonChoice:
     """All that is to be begun with, this one among them."""
 
 
-def add_start_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family")
     def all_cases(request: Request, name: Name = "", offset: Offset = 0) -> Response:
-        return _page(desk, request, name, offset=offset)
+        return _page(pages, request, name, offset=offset)
 
     @routes.post("/family")
     def begin(
@@ -61,9 +61,9 @@ def add_start_pages(routes: APIRouter, desk: FamilyPages) -> None:
         wished = {"generations": generations, "budget": budget, "max_steps": max_steps}
         names = _names(name)
         try:
-            case = _start_case(desk, names, wished)
+            case = _start_case(pages, names, wished)
         except (BadUsage, NothingFound) as problem:
-            return _page(desk, request, name, wished, problem=problem_of(problem), choices=_choices(desk, names))
+            return _page(pages, request, name, wished, problem=problem_of(problem), choices=_choices(pages, names))
         return redirect(f"/family/{case}")
 
 
@@ -71,8 +71,8 @@ def _names(written: str) -> list[str]:
     return [one.strip() for one in written.split(NAME_SEPARATOR) if one.strip()]
 
 
-def _start_case(desk: FamilyPages, names: list[str], limits: dict[str, int | None]) -> str:
-    families = desk.families
+def _start_case(pages: FamilyPages, names: list[str], limits: dict[str, int | None]) -> str:
+    families = pages.families
     if not 1 <= len(names) <= MAX_SEEDS:
         raise BadUsage("A case begins with a name.", remedy=f"Write one to {MAX_SEEDS}, with ';' between them.")
     given = {key: value for key, value in limits.items() if value is not None}
@@ -80,8 +80,8 @@ def _start_case(desk: FamilyPages, names: list[str], limits: dict[str, int | Non
         low, high = bounds_of(key)
         if not low <= value <= high:
             raise BadUsage(f"{value} is too many or too few.", remedy=f"Give a number from {low} to {high}.")
-    settings = StartBody.model_validate({"names": names, **given}).settings(desk.room.desk.settings.kin)
-    with desk.room.locked_finder() as finder:
+    settings = StartBody.model_validate({"names": names, **given}).settings(pages.room.desk.settings.kin)
+    with pages.room.locked_finder() as finder:
         return families.cases.start(settings, finder)
 
 
@@ -89,9 +89,9 @@ def bounds_of(key: str) -> tuple[int, int]:
     return BOUNDS["max_iterations" if key == "max_steps" else key]
 
 
-def _choices(desk: FamilyPages, names: list[str]) -> list[PersonChoice]:
+def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
     """Whom to choose from, of the first name that does not say which one."""
-    with desk.room.locked_finder() as finder:
+    with pages.room.locked_finder() as finder:
         books = BookSource(finder.books)
         for place, name in enumerate(names[:MAX_SEEDS]):
             try:
@@ -110,7 +110,7 @@ def _choice(title: str, lived: str, names: list[str], place: int) -> PersonChoic
 
 
 def _page(
-    desk: FamilyPages,
+    pages: FamilyPages,
     request: Request,
     name: str,
     limits: dict[str, int | None] | None = None,
@@ -119,33 +119,33 @@ def _page(
     problem: Problem | None = None,
     choices: list[PersonChoice] | None = None,
 ) -> Response:
-    ids = desk.families.cases.ids()
+    ids = pages.families.cases.ids()
     shown = ids[offset : offset + CASES_A_PAGE]
-    return desk.pages.show(
+    return pages.pages.show(
         request,
         "family.html",
         status=problem.status if problem else 200,
-        cases=[_case_row(desk, request, one) for one in shown],
+        cases=[_case_row(pages, request, one) for one in shown],
         total=len(ids),
         offset=offset,
         step=CASES_A_PAGE,
         name=name,
-        settings=_settings(desk, limits or {}),
+        settings=_settings(pages, limits or {}),
         problem=problem,
         choices=choices or [],
-        owner=desk.families.access.is_owner(request),
+        owner=pages.families.access.is_owner(request),
         largest=MAX_FILE_BYTES,
     )
 
 
-def _case_row(desk: FamilyPages, request: Request, case: str) -> dict[str, Any]:
-    row: dict[str, Any] = plain(desk.families.listed_record(request, case))
-    return row | {"job": desk.job_of(case)}
+def _case_row(pages: FamilyPages, request: Request, case: str) -> dict[str, Any]:
+    row: dict[str, Any] = plain(pages.families.listed_record(request, case))
+    return row | {"job": pages.job_of(case)}
 
 
-def _settings(desk: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
+def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
     """What can be set for a new case: its bounds, and what holds if nothing is said."""
-    usual = desk.room.desk.settings.kin
+    usual = pages.room.desk.settings.kin
     names = {"generations": usual.generations, "budget": usual.budget, "max_steps": usual.max_iterations}
     return [_setting(key, value, limits.get(key)) for key, value in names.items()]
 
@@ -157,7 +157,7 @@ def _setting(key: str, usual: int, value: int | None) -> dict[str, Any]:
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The routes; those with fixed names come before those that take any case."""
-    desk = FamilyPages(room, jobs, pages)
+    family_pages = FamilyPages(room, jobs, pages)
     routes = APIRouter(include_in_schema=False)
     for add_pages in (
         add_start_pages,
@@ -169,5 +169,5 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         add_review_pages,
         add_source_pages,
     ):
-        add_pages(routes, desk)
+        add_pages(routes, family_pages)
     return routes

@@ -33,55 +33,55 @@ YesNo = Annotated[str, Form(max_length=8)]
 OnlyNegative = Annotated[str, Query(max_length=8)]
 
 
-def add_case_pages(routes: APIRouter, desk: FamilyPages) -> None:
-    _add_state(routes, desk)
-    _add_lists(routes, desk)
+def add_case_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_state(routes, pages)
+    _add_lists(routes, pages)
 
 
-def _add_state(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}")
     def summary(request: Request, case: CaseId) -> Response:
-        job, jobs = desk.job_of(case), desk.jobs_of(case)
-        return desk.show(
+        job, jobs = pages.job_of(case), pages.jobs_of(case)
+        return pages.show(
             request,
             "family_summary.html",
             case,
             "summary",
             job=job,
             last=jobs[0] if jobs and not job else None,
-            open=_open_questions(desk, request, case),
-            has_model=bool(desk.room.desk.settings.model_url),
+            open=_open_questions(pages, request, case),
+            has_model=bool(pages.room.desk.settings.model_url),
         )
 
     @routes.post("/family/{case}/run")
     def go_on(case: CaseId, steps: Steps = 0, model: YesNo = "") -> Response:
-        job = start_job(desk.families.jobs, FamilyRequest(case, steps, model == "yes"))
+        job = start_job(pages.families.jobs, FamilyRequest(case, steps, model == "yes"))
         return redirect(f"/research/{job.id}")
 
 
-def _open_questions(desk: FamilyPages, request: Request, case: str) -> dict[str, int]:
+def _open_questions(pages: FamilyPages, request: Request, case: str) -> dict[str, int]:
     """What waits for a decision of people."""
-    with desk.families.open_case(request, case, None) as (found, mode):
+    with pages.families.open_case(request, case, None) as (found, mode):
         conflicts = len(told.conflict_records(found, mode))
         waiting = len(merges_record(found, found.tree(mode), found.mask(mode)).to_review)
     return {"conflicts": conflicts, "merges": waiting}
 
 
-def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/timeline")
     def timeline(request: Request, case: CaseId, offset: Offset = 0) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             rows = told.timeline_records(found, mode)
-        return desk.show(request, "family_timeline.html", case, "timeline", **_page_of_rows(rows, offset))
+        return pages.show(request, "family_timeline.html", case, "timeline", **_page_of_rows(rows, offset))
 
     @routes.get("/family/{case}/log")
     def log(request: Request, case: CaseId, offset: Offset = 0, vain: OnlyNegative = "") -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             rows = told.log_records(found, mode)
         in_vain = sum(1 for row in rows if row.negative)
         shown = [row for row in rows if row.negative] if vain else rows
         values = _page_of_rows(shown, offset)
-        return desk.show(request, "family_log.html", case, "log", vain=vain, in_vain=in_vain, all=len(rows), **values)
+        return pages.show(request, "family_log.html", case, "log", vain=vain, in_vain=in_vain, all=len(rows), **values)
 
 
 def _page_of_rows(rows: Sequence[object], offset: int) -> dict[str, Any]:
@@ -97,13 +97,13 @@ FieldFilter = Annotated[str, Query(max_length=40)]
 CheckSwitch = Annotated[str, Query(max_length=8)]
 
 
-def add_evidence_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/evidence")
     def evidence(
         request: Request, case: CaseId, person: PersonFilter = "", field: FieldFilter = "", offset: EvidenceOffset = 0
     ) -> Response:
         wanted: FieldName | None = told.checked_field(field) if field else None
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             ids = (visible_person(tree, person),) if person else person_ids_by_distance(found, tree)
             if wanted:
@@ -112,7 +112,7 @@ def add_evidence_pages(routes: APIRouter, desk: FamilyPages) -> None:
             facts = [(tree.persons[one], told.evidence_records(found, one, wanted, mode)) for one in some]
             people = person_options(found, mode, person)
         values: dict[str, Any] = {
-            "rows": [(who, [desk.fact_with_links(fact) for fact in said]) for who, said in facts],
+            "rows": [(who, [pages.fact_with_links(fact) for fact in said]) for who, said in facts],
             "people": people,
             "fields": list(FIELD_LABELS),
             "person": person,
@@ -121,12 +121,12 @@ def add_evidence_pages(routes: APIRouter, desk: FamilyPages) -> None:
             "offset": offset,
             "step": PEOPLE_A_PAGE,
         }
-        return desk.show(request, "family_evidence.html", case, "evidence", **values)
+        return pages.show(request, "family_evidence.html", case, "evidence", **values)
 
     @routes.get("/family/{case}/audit")
     def audit(request: Request, case: CaseId, check: CheckSwitch = "", head: AuditHead = "") -> Response:
-        proof = proof_record(desk.families, request, case, head.strip()) if check else None
-        return desk.show(request, "family_audit.html", case, "audit", proof=proof, head=head)
+        proof = proof_record(pages.families, request, case, head.strip()) if check else None
+        return pages.show(request, "family_audit.html", case, "audit", proof=proof, head=head)
 
 
 def people_with_field(tree: Tree, field: FieldName) -> set[PersonId]:
@@ -149,18 +149,18 @@ SwitchField = Annotated[str, Form(max_length=8)]
 TextField = Annotated[str, Form(max_length=MAX_NAME)]
 
 
-def add_source_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def add_source_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/sources")
     def sources(request: Request, case: CaseId) -> Response:
-        there = all_plugins(desk.families.cases.plugins)
-        with desk.families.cases.reading(case) as found:
+        there = all_plugins(pages.families.cases.plugins)
+        with pages.families.cases.reading(case) as found:
             there_are = source_records(there, found.store)
         own = {one.plugin.plugin_id for one in there.known if one.plugin.kind == "sparql"}
         rows = sorted(
             ({**plain(row), "own_endpoint": row.id in own} for row in there_are), key=lambda row: bool(row["network"])
         )
         problems = [without_paths(str(one)) for one in there.problems]
-        return desk.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
+        return pages.show(request, "family_sources.html", case, "sources", sources=rows, problems=problems)
 
     @routes.post("/family/{case}/sources/{plugin}")
     def switch_source(
@@ -172,9 +172,9 @@ def add_source_pages(routes: APIRouter, desk: FamilyPages) -> None:
         contact: TextField = "",
         endpoint: TextField = "",
     ) -> Response:
-        desk.families.access.require_owner(request)
-        there = all_plugins(desk.families.cases.plugins)
-        with desk.families.cases.changing(case) as found:
+        pages.families.access.require_owner(request)
+        there = all_plugins(pages.families.cases.plugins)
+        with pages.families.cases.changing(case) as found:
             require_known(plugin, [one.plugin.plugin_id for one in there.known])
             wish = {"contact": contact.strip(), "endpoint": endpoint.strip()}
             set_plugin(found.store, there.named(plugin), on=on == "yes", terms=terms_ok == "yes", **wish)

@@ -139,50 +139,50 @@ Privacy = Annotated[Mode, Query()]
 FormatQuery = Annotated[ExportForm, Query()]
 
 
-def add_file_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def add_file_pages(routes: APIRouter, pages: FamilyPages) -> None:
     """Import comes first: its address is no case."""
-    _add_in(routes, desk)
-    _add_out(routes, desk)
+    _add_in(routes, pages)
+    _add_out(routes, pages)
 
 
-def _add_in(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_in(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/import")
     def new_import() -> Response:
         return redirect("/family#import")
 
     @routes.post("/family/import")
     async def import_new(request: Request) -> Response:
-        return await _receive_file(desk, request, "")
+        return await _receive_file(pages, request, "")
 
     @routes.get("/family/{case}/import")
     def import_page(request: Request, case: CaseId) -> Response:
-        return desk.show(request, "family_import.html", case, "files", largest=MAX_FILE_BYTES)
+        return pages.show(request, "family_import.html", case, "files", largest=MAX_FILE_BYTES)
 
     @routes.post("/family/{case}/import")
     async def import_into(request: Request, case: CaseId) -> Response:
-        return await _receive_file(desk, request, case)
+        return await _receive_file(pages, request, case)
 
 
-async def _receive_file(desk: FamilyPages, request: Request, case: str) -> Response:
+async def _receive_file(pages: FamilyPages, request: Request, case: str) -> Response:
     """Pass the file on as it comes; who may not send one is told so before anything of it is kept."""
     stream = request.stream()
     try:
-        desk.families.access.require_owner(request)
+        pages.families.access.require_owner(request)
         file = await uploaded_file(request, stream)
-        job = await receive_upload(desk.families, request, case, file.name, file.parts)
+        job = await receive_upload(pages.families, request, case, file.name, file.parts)
     except (Refused, KiwiError):
         await drain_body(stream)
         raise
     return redirect(f"/research/{job.id}")
 
 
-def _add_out(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_out(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/export")
     def export_page(request: Request, case: CaseId) -> Response:
-        modes = MODES if desk.families.access.is_owner(request) else MODES[MODES.index("public") :]
+        modes = MODES if pages.families.access.is_owner(request) else MODES[MODES.index("public") :]
         values = {"forms": list(FILE_NAMES.items()), "modes": modes}
-        return desk.show(request, "family_export.html", case, "files", **values)
+        return pages.show(request, "family_export.html", case, "files", **values)
 
     @routes.get("/family/{case}/file")
     def file(request: Request, case: CaseId, form: FormatQuery, privacy: Privacy = "public") -> Response:
-        return export_response(desk.families, request, case, form, privacy)
+        return export_response(pages.families, request, case, form, privacy)

@@ -30,38 +30,38 @@ PersonQuery = Annotated[str, Query(max_length=100)]
 Why = Annotated[str, Form(min_length=1, max_length=MAX_NAME)]
 
 
-def add_people_pages(routes: APIRouter, desk: FamilyPages) -> None:
-    _add_lists(routes, desk)
-    _add_one(routes, desk)
+def add_people_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_lists(routes, pages)
+    _add_one(routes, pages)
 
 
-def _add_lists(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people")
     def people(request: Request, case: CaseId, q: NameQuery = "", offset: Offset = 0) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             ids = told.people_named(found, mode, q)
             rows = told.people_records(found, mode, ids[offset : offset + PEOPLE_A_PAGE])
         values: dict[str, Any] = {"rows": rows, "total": len(ids), "offset": offset, "step": PEOPLE_A_PAGE}
-        return desk.show(request, "family_people.html", case, "people", q=q, **values)
+        return pages.show(request, "family_people.html", case, "people", q=q, **values)
 
     @routes.get("/family/{case}/relation")
     def relation(request: Request, case: CaseId, first: PersonQuery = "", second: PersonQuery = "") -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             tree, people = found.tree(mode), person_options(found, mode, second)
             pair = [visible_person(tree, one) for one in (first, second) if one]
             kin = told.relation_record(found, pair[0], pair[1], mode) if len(pair) == 2 else None
         values = {"people": people, "kin": kin, "first": first, "second": second}
-        return desk.show(request, "family_relation.html", case, "people", **values)
+        return pages.show(request, "family_relation.html", case, "people", **values)
 
 
-def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_one(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/people/{person}")
     def one_person(request: Request, case: CaseId, person: Person) -> Response:
-        row = desk.families.person(request, case, person)
-        with desk.families.open_case(request, case, None) as (found, mode):
+        row = pages.families.person(request, case, person)
+        with pages.families.open_case(request, case, None) as (found, mode):
             events = told.timeline_records(found, mode, person)
             people = person_options(found, mode)
-        facts = [desk.fact_with_links(fact) for fact in row.facts]
+        facts = [pages.fact_with_links(fact) for fact in row.facts]
         values: dict[str, Any] = {
             "person": row,
             "groups": by_field(facts),
@@ -69,14 +69,14 @@ def _add_one(routes: APIRouter, desk: FamilyPages) -> None:
             "events": events,
             "people": people,
         }
-        return desk.show(request, "family_person.html", case, "people", **values)
+        return pages.show(request, "family_person.html", case, "people", **values)
 
     @routes.post("/family/{case}/people/{person}/living")
     def living(
         request: Request, case: CaseId, person: Person, status: Annotated[LivingStatus, Form()], why: Why
     ) -> Response:
-        desk.families.access.require_owner(request)
-        with desk.families.cases.changing(case) as found:
+        pages.families.access.require_owner(request)
+        with pages.families.cases.changing(case) as found:
             set_living(found, visible_person(found.store.tree(), person), status, why)
         return redirect(f"/family/{case}/people/{percent(person)}")
 
@@ -130,30 +130,30 @@ OptionalWhy = Annotated[str, Form(max_length=MAX_NAME)]
 YesNo = Annotated[str, Form(max_length=8)]
 
 
-def add_review_pages(routes: APIRouter, desk: FamilyPages) -> None:
-    _add_pages(routes, desk)
-    _add_decisions(routes, desk)
+def add_review_pages(routes: APIRouter, pages: FamilyPages) -> None:
+    _add_pages(routes, pages)
+    _add_decisions(routes, pages)
 
 
-def _add_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/conflicts")
     def conflicts(request: Request, case: CaseId) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             rows = told.conflict_records(found, mode)
             facts = {one.person: told.evidence_records(found, one.person, None, mode) for one in rows}
-        shown = [side_by_side(one, [desk.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
-        return desk.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
+        shown = [side_by_side(one, [pages.fact_with_links(fact) for fact in facts[one.person]]) for one in rows]
+        return pages.show(request, "family_conflicts.html", case, "conflicts", conflicts=shown)
 
     @routes.get("/family/{case}/merges")
     def merges(request: Request, case: CaseId) -> Response:
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             tree = found.tree(mode)
             record = review.merges_record(found, tree, found.mask(mode))
             waiting = [replace(one, members=_compared_members(tree, one.members)) for one in record.to_review]
             reasons = review.user_reasons(found) if mode == "owner" else {}
             apart = [replace(one, members=_compared_members(tree, one.members)) for one in record.kept_apart]
         values = {"waiting": waiting, "made": record.merges, "apart": apart, "reasons": reasons}
-        return desk.show(request, "family_merges.html", case, "merges", **values)
+        return pages.show(request, "family_merges.html", case, "merges", **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,34 +173,34 @@ def _compared_members(tree: Tree, members: tuple[PersonName, ...]) -> tuple[Comp
     )
 
 
-def _add_decisions(routes: APIRouter, desk: FamilyPages) -> None:
+def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
     def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.to_review, review.accept_merge, why)
+        return _decide(pages, request, case, merge, review.to_review, review.accept_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.to_review, review.reject_merge, why)
+        return _decide(pages, request, case, merge, review.to_review, review.reject_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
     def take_back(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(desk, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
+        return _decide(pages, request, case, merge, review.separated_pairs, review.allow_merge_again, why)
 
     @routes.post("/family/{case}/merges/{merge}/undo")
     def undo(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "", cascade: YesNo = "") -> Response:
-        desk.families.access.require_owner(request)
-        with desk.families.cases.changing(case) as found:
+        pages.families.access.require_owner(request)
+        with pages.families.cases.changing(case) as found:
             require_known(merge, [one.id for one in found.store.merges.all()])
             review.undo_merge(found, merge, why.strip(), cascade=cascade == "yes")
         return redirect(f"/family/{case}/merges")
 
 
 def _decide(
-    desk: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
+    pages: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
 ) -> Response:
     """Decide upon two people of some pairs. Only the owner may."""
-    desk.families.access.require_owner(request)
-    with desk.families.cases.changing(case) as found:
+    pages.families.access.require_owner(request)
+    with pages.families.cases.changing(case) as found:
         require_known(merge, [one.id for one in among(found)])
         decide(found, merge, why.strip())
     return redirect(f"/family/{case}/merges")

@@ -175,7 +175,7 @@ Root = Annotated[str, Query(max_length=100)]
 Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS)]
 
 
-def add_tree_pages(routes: APIRouter, desk: FamilyPages) -> None:
+def add_tree_pages(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.get("/family/{case}/tree")
     def tree(
         request: Request,
@@ -185,7 +185,7 @@ def add_tree_pages(routes: APIRouter, desk: FamilyPages) -> None:
         generations: Generations = USUAL_GENERATIONS,
     ) -> Response:
         words, base, down = catalogue_for(request), f"/family/{case}", of == "descendants"
-        with desk.families.open_case(request, case, None) as (found, mode):
+        with pages.families.open_case(request, case, None) as (found, mode):
             whole = found.tree(mode)
             chosen = visible_person(whole, root) if root else next(iter(person_ids_by_distance(found, whole)), "")
             people = person_options(found, mode, chosen)
@@ -194,7 +194,7 @@ def add_tree_pages(routes: APIRouter, desk: FamilyPages) -> None:
                 picture = tree_picture(whole, chosen, words, base=base, down=down, generations=generations)
                 rows = told.branch_records(whole, chosen, down=down)
         kept = [row for row in rows if not generations or row.depth <= generations]
-        return desk.show(
+        return pages.show(
             request,
             "family_tree.html",
             case,
