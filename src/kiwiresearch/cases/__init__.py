@@ -1,1 +1,1 @@
-"""Cases of family research: where they are kept, opening, changing, exporting and proving them."""
+"""Family cases: locating, opening, editing, exporting and verifying them."""

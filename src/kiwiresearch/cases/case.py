@@ -98,7 +98,7 @@ class Case:
         self.finder = finder
         self.settings = CaseSettings.from_record(store.settings)
         self.with_model = False
-        """Whether the model of the settings is asked where the rules are not sure; none is told of the living."""
+        """Whether the model of the settings is asked where the rules are unsure; it learns nothing about living people."""
         self._plugins = plugins
         self._is_alone = False
 
@@ -197,7 +197,7 @@ class Case:
         return self.finder
 
     def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
-        """Sign the user in to a source of the case, until the case is closed; `tell` hears where that is done."""
+        """Sign the user in to a source until the case is closed; `tell` is given the address to open."""
         self._opened.sign_in(source, tell)
 
     def steps(self) -> Iterator[StepResult]:
@@ -221,7 +221,7 @@ class Case:
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
     def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
-        """What is told of the tree that a mode shows, such as its conflicts."""
+        """A value computed from the tree that a mode shows, such as its conflicts."""
         return tell(self.tree(mode))
 
     def mask(self, mode: Mode) -> Mask:
@@ -257,7 +257,7 @@ class Case:
         return Message(title, "person.living") if names and seeds[0] in marks else title
 
     def report(self, mode: Mode = "public") -> FamilyCase:
-        """The case as reports tell it, with everybody redacted whom the mode keeps back."""
+        """The case as reports show it, redacted as the mode demands."""
         tree = self.tree(mode)
         mask = self.mask(mode)
         seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)

@@ -57,7 +57,7 @@ def checked_form(name: str) -> ExportForm:
 def export_text(
     form: ExportForm, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None
 ) -> str:
-    """The text of a file; the report is put together, and worded by a model, only where the form tells all of it."""
+    """The text of a file; the report is built, and worded by a model, only for the formats that contain it."""
     if form == "json":
         from kiwiresearch.kin.gedcom.json_export import tree_json
 

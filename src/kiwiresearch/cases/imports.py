@@ -65,7 +65,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
 
 
 def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
-    """The file's people are looked for when the case goes on; what a case was begun with by name stays its seed."""
+    """Let the research go on from the file's people; a case that was started with a name keeps its seed."""
     store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
     if not store.state("seeds") or (is_chosen and not store.settings.get("seeds")):
         store.set_state("seeds", [home])

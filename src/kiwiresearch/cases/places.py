@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 CASES_FOLDER = Path("cases")
 CASE_FILE = "case.sqlite"
 SIDE_FILE_ENDINGS = ("-wal", "-shm")
-"""The endings of the files that a case has beside its own."""
+"""Suffixes of SQLite's companion files."""
 BEGIN_HINT = "Begin one: kiwiresearch kin start 'NAME'"
 
 
 def new_case_folder(name: str, *, cases: Path = CASES_FOLDER) -> Path:
-    """Where a case of that name goes."""
+    """The folder for a new case of this name."""
     if not any(char.isalnum() for char in name):
         raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
     return cases / folder_name(name)
@@ -75,7 +75,7 @@ def checked_folder(name: str) -> Path:
 
 @contextmanager
 def beginning_in(folder: Path) -> Iterator[None]:
-    """Let nobody else begin a case there meanwhile; a folder that was made for one goes again if none is begun."""
+    """Lock the folder while a case is started in it; remove a folder made for it if that fails."""
     is_new = not folder.exists()
     try:
         with locked_folder(folder):
@@ -96,7 +96,7 @@ def _is_file(path: Path) -> bool:
 
 
 def last_changed(folder: Path) -> int:
-    """When the case was last written: its newest words stand in the log beside it; who only reads leaves that empty."""
+    """When the case was last written, by its file or its write-ahead log, which readers leave empty."""
     times = [0]
     with suppress(OSError):
         times.append((folder / CASE_FILE).stat().st_mtime_ns)
@@ -110,7 +110,7 @@ UPLOAD = "upload-"
 
 
 def _ignore() -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 class CasePlace(Protocol):
@@ -118,15 +118,15 @@ class CasePlace(Protocol):
 
     @property
     def title(self) -> str:
-        """What its owner calls it: it may be the name of somebody who lives."""
+        """The owner's name for it, which may be that of a living person."""
 
     @property
     def folder(self) -> Path:
-        """Where this machine keeps files for it."""
+        """The folder for its files on this machine."""
 
     @property
     def exports(self) -> Path:
-        """Where files go that its owner has written of it."""
+        """The folder for its exports."""
 
     @property
     def database(self) -> Path | str:
@@ -136,37 +136,37 @@ class CasePlace(Protocol):
         """Remove the case."""
 
     def exclusive(self) -> AbstractContextManager[object]:
-        """Let nobody else work on it meanwhile; refused where somebody does."""
+        """Lock the case; refused while another process works on it."""
 
     def stamp(self) -> Hashable:
-        """By what a change of the case is noticed."""
+        """A value that differs after each change of the case."""
 
     def touch(self) -> None:
-        """Note that it is worked on now."""
+        """Note that somebody works on it now."""
 
     def store_file(self, digest: str, file: Path, name: str) -> bool:
-        """Keep a file that was sent to the case until a job takes it in; False if it was kept already."""
+        """Store an uploaded file until a job imports it; False if it is stored already."""
 
     def stored_file(self, digest: str) -> AbstractContextManager[Path | None]:
-        """A file that was kept, on this machine's disk for as long as it is read; None where it is gone."""
+        """An uploaded file, on this machine's disk while it is read; None if it is gone."""
 
     def drop_file(self, digest: str) -> None:
-        """Keep a file no longer."""
+        """Delete an uploaded file."""
 
     def without_names(self, text: str) -> str:
-        """A message about it, without whose case it is."""
+        """A message about it that does not say whose case it is."""
 
     def with_title(self, text: str) -> str:
-        """A message about it, as its owner calls it."""
+        """A message about it with the owner's name for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderPlace:
-    """A case in a folder, as a file that only its lock is beside."""
+    """A case in a folder: one database file and its lock."""
 
     folder: Path
     name: str = ""
-    """What it is called where the folder's name says nothing."""
+    """The title, if the folder's name is none."""
     touch: Callable[[], None] = _ignore
 
     @property
@@ -189,7 +189,7 @@ class FolderPlace:
         return locked_folder(self.folder)
 
     def stamp(self) -> Hashable:
-        """Its newest words stand in the log beside it."""
+        """The newest changes may be in the write-ahead log only."""
         found = []
         for ending in ("", SIDE_FILE_ENDINGS[0]):
             with suppress(OSError):
@@ -219,7 +219,7 @@ class FolderPlace:
         shutil.rmtree(_sent_to(self.folder, digest), ignore_errors=True)
 
     def without_names(self, text: str) -> str:
-        """The folder of all cases is named in place of the case's own, which has the name of a person."""
+        """Name the folder of all cases instead of the case's own, which is called after a person."""
         folder = self.folder
         within = text.replace(f"The folder {str(folder)!r}", f"The folder of a case in {str(folder.parent)!r}")
         return within.replace(str(self.database), CASE_FILE).replace(str(folder), "its folder")
@@ -230,7 +230,7 @@ class FolderPlace:
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """A case in a schema of a PostgreSQL database: what is on this machine's disk can be made anew."""
+    """A case in a schema of a PostgreSQL database; its folder holds only what can be restored from there."""
 
     schemas: CaseSchemas
     files: Files
@@ -248,7 +248,7 @@ class SchemaPlace:
         return self.schemas.address(self.schema)
 
     def discard(self) -> None:
-        """Remove it with the files that were sent to it and wait to be taken in."""
+        """Remove the case with the uploaded files that wait to be imported."""
         self.schemas.drop(self.schema)
         self.files.remove_all(self._sent(""))
 
@@ -268,7 +268,7 @@ class SchemaPlace:
 
     @contextmanager
     def stored_file(self, digest: str) -> Iterator[Path | None]:
-        """Any machine may have the job: the file is written to the disk of the one that has, and is the store's."""
+        """The file is in the store, since any machine may get the job; it is written to disk while the job reads it."""
         name = next(iter(self.files.names(self._sent(digest))), None)
         if name is None:
             yield None
@@ -286,7 +286,7 @@ class SchemaPlace:
         self.files.remove(self._sent(digest))
 
     def _sent(self, digest: str) -> str:
-        """What the store calls the file: no run has such an id."""
+        """The id of the file in the store; no run has such an id."""
         return f"upload.{self.schema}.{digest}"
 
     def without_names(self, text: str) -> str:
@@ -316,13 +316,13 @@ def _write(file: Path, pieces: Iterable[bytes]) -> None:
 
 
 def case_place(where: Path | CasePlace) -> CasePlace:
-    """The place that a folder is."""
+    """The place itself, or that of a folder."""
     return FolderPlace(where) if isinstance(where, Path) else where
 
 
 @contextmanager
 def rewording_errors(tell: Callable[[str], str]) -> Iterator[None]:
-    """What goes wrong is told in other words."""
+    """Reword the messages of errors that are raised meanwhile."""
     try:
         yield
     except KiwiError as problem:

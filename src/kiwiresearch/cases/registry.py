@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 MAX_SEEN = 4
-"""Of how many cases what was worked out is kept, those that were asked for last."""
+"""How many cases stay open with their computed values: those that were asked for last."""
 WAIT_HINT = "Wait until it is done, or stop it."
 
 
@@ -64,7 +64,7 @@ def _stored(workspace: Workspace, root: Path) -> CaseRepository | None:
 
 
 class CaseRegistry:
-    """All cases of a server: below one folder, unless they are kept elsewhere."""
+    """All cases of a server: below one folder, or in its store."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class CaseRegistry:
         self._locks: dict[str, threading.RLock] = {}
         self._changing = threading.RLock()
         self._beginning = threading.Lock()
-        """Two cases of one name are begun one after the other, however long that takes; who reads does not wait."""
+        """Two cases of one name are started one after the other; reading does not wait for it."""
 
     def ids(self) -> tuple[str, ...]:
         """The cases there are, the one that was worked on last first."""
@@ -94,7 +94,7 @@ class CaseRegistry:
         return self._kept.find(words)
 
     def place(self, wanted: str) -> CasePlace:
-        """Where a case is; a name that is no id leads nowhere."""
+        """Where a case is; NothingFound for an unknown id."""
         found = self._kept.place(wanted)
         if found is None:
             raise NothingFound(f"There is no case {wanted!r}.", remedy="'GET /api/family' lists all of them.")
@@ -105,13 +105,13 @@ class CaseRegistry:
         return self.place(wanted).folder
 
     def books(self, wanted: str) -> tuple[str, ...]:
-        """The ids of the books that a case was begun with; none where it uses the whole shelf."""
+        """The ids of the books that a case was started with; none if it uses all books."""
         with self.reading(wanted) as case:
             return tuple(map(str, case.settings.books))
 
     @contextmanager
     def reading(self, wanted: str) -> Iterator[CachedCase]:
-        """A case to be read, by one thread at a time; what was worked out is kept until the case changes."""
+        """A case to read, by one thread at a time; computed values are cached until the case changes."""
         place = self.place(wanted)
         with self._lock(wanted), rewording_errors(place.without_names):
             yield self._as_it_is(wanted, place)
@@ -131,7 +131,7 @@ class CaseRegistry:
 
     @contextmanager
     def changing(self, wanted: str) -> Iterator[Case]:
-        """A case to be changed, while nobody else changes it."""
+        """A case to change, locked for everybody else."""
         place = self.place(wanted)
         with rewording_errors(place.without_names), self._opened_alone(place) as case:
             yield case
@@ -143,7 +143,7 @@ class CaseRegistry:
             return Case.open(place, plugins=self.plugins, alone_s=0.0)
 
     def check_free(self, wanted: str, *, is_ours: bool = False) -> None:
-        """Refuse a case that somebody works on; `is_ours` if it is in line here already."""
+        """Refuse a case that somebody works on; `is_ours` if a job for it waits here already."""
         place = self.place(wanted)
         if is_ours:
             raise FolderTaken("This case is being worked on, or in line for it.", remedy=WAIT_HINT)
@@ -151,7 +151,7 @@ class CaseRegistry:
             pass
 
     def start(self, settings: CaseSettings, finder: Finder) -> str:
-        """Begin a case with the people of its settings; the id it has from now on."""
+        """Start a case with the people of its settings, and return its id."""
         from kiwiresearch.cases.case import Case
 
         return self._begin(
@@ -159,7 +159,7 @@ class CaseRegistry:
         )
 
     def begin_empty(self, name: str) -> str:
-        """Begin a case in which nobody is known yet."""
+        """Start a case in which nobody is known yet."""
         from kiwiresearch.cases.case import Case
         from kiwiresearch.kin.loop.settings import CaseSettings
 
@@ -187,7 +187,7 @@ class CaseRegistry:
         return kept[1]
 
     def _forget(self, old: str) -> None:
-        """Close a case, unless somebody reads it just now."""
+        """Close a cached case, unless another thread is reading it."""
         lock = self._lock(old)
         if lock.acquire(blocking=False):
             try:
@@ -208,7 +208,7 @@ class CaseRegistry:
 
 @contextmanager
 def _naming_nobody() -> Iterator[None]:
-    """Who comes second is told so, without whose case it is."""
+    """Refuse a locked case without saying whose it is."""
     try:
         yield
     except FolderTaken as problem:
@@ -216,7 +216,7 @@ def _naming_nobody() -> Iterator[None]:
 
 
 def traceback_without_message(fault: BaseException) -> str:
-    """Where in the program a fault is, without what it says, which may name somebody."""
+    """The traceback of a fault without its message, which may name people."""
     return "".join([*traceback.format_tb(fault.__traceback__), type(fault).__name__])
 
 
@@ -238,7 +238,7 @@ def all_case_places(workspace: Workspace) -> list[CasePlace]:
 
 
 def find_case_place(workspace: Workspace, wanted: str) -> CasePlace:
-    """The case of that name, else the one that was worked on last; a folder can be named beside a store as well."""
+    """The case of that name, or the one last worked on; with a store, a folder can be named too."""
     cases = stored_cases(workspace)
     if cases is not None and not (wanted and _is_folder(wanted)):
         place = cases.place(cases.find(wanted))
@@ -257,7 +257,7 @@ def case_exists(workspace: Workspace, wanted: str) -> bool:
 
 @contextmanager
 def new_case_place(workspace: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
-    """A place to begin a case at, called as it is wanted, else after somebody's name; it is taken if that is done."""
+    """A place to start a case at, named as wanted or after a person; it is taken once the case is started."""
     cases = stored_cases(workspace)
     if cases is not None:
         title = new_case_folder(wanted or name).name
@@ -300,7 +300,7 @@ class MovedCase:
 
 
 def move_into_store(workspace: Workspace, wanted: str, name: str = "") -> MovedCase:
-    """Take the case of a folder into the store; its file is set aside, so that nobody goes on with it."""
+    """Move the case of a folder into the store; its file is set aside, so that nobody continues with it."""
     cases, place = _cases(workspace), FolderPlace(find_case_folder(wanted))
     title = new_case_folder(name or place.folder.absolute().name).name
     with locked_folder(place.folder):
@@ -311,7 +311,7 @@ def move_into_store(workspace: Workspace, wanted: str, name: str = "") -> MovedC
 
 
 def move_out_of_store(workspace: Workspace, wanted: str, to: str) -> MovedCase:
-    """Take a case out of the store into a folder; then it is in the store no longer."""
+    """Move a case out of the store into a folder."""
     cases, target = _cases(workspace), FolderPlace(checked_folder(to))
     found = cases.find(wanted)
     place = cases.place(found)
@@ -333,7 +333,7 @@ def _cases(workspace: Workspace) -> StoredCases:
 
 
 def _set_aside(place: FolderPlace) -> Path:
-    """A file that no command takes for a case any more."""
+    """Rename the file of a case so that no command takes it for one."""
     left = _free(place.database.with_name(f"{ASIDE}{CASE_FILE}"))
     try:
         for ending in ("", *SIDE_FILE_ENDINGS):
@@ -349,6 +349,6 @@ def _set_aside(place: FolderPlace) -> Path:
 
 
 def _free(file: Path) -> Path:
-    """The file, or the next of its name that nothing is at: what was set aside before stays."""
+    """The path, or the next numbered one that is free: files that were set aside earlier stay."""
     names = (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in count(2))
     return next(one for one in chain([file], names) if not os.path.lexists(one))

@@ -48,25 +48,25 @@ class CaseRepository(Protocol):
         """The cases there are, the one that was worked on last first."""
 
     def place(self, wanted: str) -> CasePlace | None:
-        """Where the case of an id is; what is no id leads nowhere."""
+        """Where the case of an id is; None for an unknown id."""
 
     def find(self, words: str) -> str:
-        """The id of the case that its owner calls so; without words, of the one that was worked on last."""
+        """The id of the case that its owner calls so, or of the one last worked on."""
 
     def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
-        """Have a case made that is called so, or nearly; the id it has from now on."""
+        """Let `make` create a case under this name, numbered if it is taken, and return its id."""
 
     def close(self) -> None:
-        """Let go of what was opened to find cases."""
+        """Close what was opened to find cases."""
 
 
 def case_id(folder: Path) -> str:
-    """What a case is called outside: its folder has the name of a person, who may be living."""
+    """An anonymous id: the folder is called after a person, who may be living."""
     return hashlib.sha256(b"case " + os.fsencode(folder.name)).hexdigest()[:ID_LETTERS]
 
 
 class FolderCases:
-    """Cases as folders: whoever puts one there has added it."""
+    """Cases as folders: to add one, put it there."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -100,7 +100,7 @@ class FolderCases:
         """Nothing is open."""
 
     def _folders(self) -> list[Path]:
-        """A link that leads elsewhere is no case of this server."""
+        """The folders of cases, without links that lead elsewhere."""
         return [one for one in case_folders(self._root) if not one.is_symlink() and not (one / CASE_FILE).is_symlink()]
 
 
@@ -116,11 +116,11 @@ def _free(folder: Path) -> Path:
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW = ".new-"
 FEWEST_LETTERS = 4
-"""So many letters of an id are enough to name a case, where no other begins so."""
+"""How many letters of an id are enough to name a case, if they are unique."""
 
 
 class StoredCases:
-    """The cases of a store. They are begun on this machine's disk, and come into the store when they are whole."""
+    """The cases of a store. They are started on this machine's disk, and moved into the store when complete."""
 
     def __init__(self, store: Store, url: str, root: Path, *, keeps_open: bool = False) -> None:
         self._store = store
@@ -131,7 +131,7 @@ class StoredCases:
 
     @classmethod
     def of(cls, workspace: Workspace, root: Path, *, keeps_open: bool = False) -> StoredCases:
-        """Those of a workspace; who asks often keeps connections open, and closes it in the end."""
+        """The stored cases of a workspace; with `keeps_open`, connections stay open until it is closed."""
         return cls(store_of(workspace), workspace.settings.store.strip(), root, keeps_open=keeps_open)
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ class StoredCases:
 
     @contextmanager
     def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CasePlace]]:
-        """The id of a new case, and a place to make it at; it is in the store when that was done without an error."""
+        """The id of a new case and a place to create it at; it is moved into the store if no error is raised."""
         self._sweep()
         folder = self._root / f"{NEW}{secrets.token_hex(8)}"
         case_id = secrets.token_hex(ID_LETTERS // 2)
@@ -179,7 +179,7 @@ class StoredCases:
             shutil.rmtree(folder, ignore_errors=True)
 
     def take_in(self, source: CasePlace, title: str, case_id: str = "", *, is_numbered: bool = False) -> str:
-        """Keep the same case in the store, under a name that is free; the fingerprint that proves it is the same."""
+        """Copy a case into the store under a free name, and return the fingerprint that proves the copy."""
         case_id = case_id or secrets.token_hex(ID_LETTERS // 2)
         where = self._opened.schema(case_id) if self._store.is_shared else case_id
         target = self._place(case_id, title, where)
@@ -202,7 +202,7 @@ class StoredCases:
         raise title_taken(name)
 
     def remove(self, case_id: str) -> None:
-        """Remove a case for good, while nobody works on it; what was removed in part is removed whole."""
+        """Remove a case for good, while nobody works on it, even if part of it is gone already."""
         place = self.place(case_id)
         if place is None:
             return
@@ -212,7 +212,7 @@ class StoredCases:
             self.drop(case_id, place)
 
     def drop(self, case_id: str, place: CasePlace) -> None:
-        """Remove a case that whoever calls has for themselves."""
+        """Remove a case that the caller has locked."""
         _discard(place)
         self._store.cases.remove(case_id)
 
@@ -255,7 +255,7 @@ class StoredCases:
         return file.with_name(f"{file.stem}-cases")
 
     def _sweep(self) -> None:
-        """Remove what processes that were killed have left of cases they began; one just begun has no file yet."""
+        """Remove the leftovers of killed processes; a case that is just being started has no file yet."""
         for folder in self._root.glob(f"{NEW}*"):
             with suppress(RunError, OSError):
                 if any(file.name != LOCK for file in folder.iterdir()):
@@ -270,7 +270,7 @@ def _discard(place: CasePlace) -> None:
 
 
 def copy_case(source: CasePlace, target: CasePlace) -> str:
-    """Make the same case at another place and prove that it is the same; its fingerprint."""
+    """Copy a case, prove that the copy is the same, and return its fingerprint."""
     from kiwiresearch.kin.store.case import CaseStore
 
     with CaseStore.open(source.database, str) as store:

@@ -27,7 +27,7 @@ REASONS_KEY = "living_reasons"
 
 
 def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
-    """Note what the user says of a person; it wins over every rule until the user says otherwise."""
+    """Note what the user says about a person; it overrides every rule until the user says otherwise."""
     known = next((one for one in get_args(LivingStatus) if one == status), None)
     if known is None:
         raise BadUsage(
@@ -68,7 +68,7 @@ SHORT = 8
 MIN_OF_ID = 4
 SAYS_SO = "The user says so."
 UNDONE = re.compile(r"the merge \S+ was undone")
-"""What is kept as the reason of a decision for which nobody gave one."""
+"""The reason that is stored when the user gave none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class WaitingMerge:
 
 @dataclass(frozen=True, slots=True)
 class SeparatedPair:
-    """Two records that are kept apart, as the user says or since their merge was undone."""
+    """Two records that must not be merged, by the user's decision or because a merge was undone."""
 
     id: str
     pair: tuple[PersonId, PersonId]
@@ -113,7 +113,7 @@ def to_review(case: Case) -> tuple[WaitingMerge, ...]:
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
-    """Take the two for one person, as the user says; the id of the merge."""
+    """Merge the two, as the user says, and return the id of the merge."""
     one = _chosen(wanted, to_review(case), "proposal")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
     with case.store.step("user"):
@@ -131,7 +131,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
 
 
 def reject_merge(case: Case, wanted: str, why: str = "") -> WaitingMerge:
-    """Keep the two apart, as the user says; they are not proposed again."""
+    """Separate the two, as the user says; they are not proposed again."""
     one = _chosen(wanted, to_review(case), "proposal")
     with case.store.step("user"):
         case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
@@ -140,7 +140,7 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> WaitingMerge:
 
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
-    """The pairs that are not proposed again; those that became one person all the same are none."""
+    """The pairs that are not proposed again, without those that were merged all the same."""
     links = case.store.merges.forbidden()
     apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
     return tuple(
@@ -152,7 +152,7 @@ def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
 
 
 def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
-    """Keep two apart no longer, by the beginning of its id: they are looked at again as if nothing had been said."""
+    """Allow a separated pair, by the beginning of its id, to be proposed again."""
     one = _chosen(wanted, separated_pairs(case), "pair that is kept apart")
     with case.store.step("user"):
         case.store.merges.allow(*one.pair, why)
@@ -170,13 +170,13 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
 
 
 def user_reasons(case: Case) -> dict[str, str]:
-    """What the user said to merges, by their ids. It is the owner's: it may name people in words no mask knows."""
+    """The user's reasons for merges, by their ids. For the owner alone: they may name people in ways no mask knows."""
     given = {one.id: _own_words(one.why_not_split) for one in case.store.merges.all() if one.decided_by == "user"}
     return {merge: why for merge, why in given.items() if why}
 
 
 def _own_words(reason: str) -> str:
-    """What the user said; what is kept where nothing was said is no reason."""
+    """The user's own reason; empty if the stored one is ours."""
     return "" if reason == SAYS_SO or UNDONE.fullmatch(reason) else reason
 
 

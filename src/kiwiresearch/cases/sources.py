@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KEY = "plugins"
 BOOKS = "wikipedia"
-"""The plugin that stands for the books; it is always on."""
+"""The plugin of the books, which is always on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Switches:
 
     on: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
-    """Plugins whose terms the user says to have read and to be within."""
+    """Plugins whose terms the user has read and complies with."""
     contact: str = ""
     endpoints: tuple[tuple[str, str], ...] = ()
-    """Addresses of the user's own that stand for a plugin's."""
+    """The user's own addresses that replace a plugin's."""
 
     @classmethod
     def of(cls, store: CaseStore) -> Switches:
@@ -62,10 +62,10 @@ class OpenSources:
     sources: tuple[EvidenceSource, ...]
     gate: Gate | None = None
     sign_ins: Mapping[str, SignIn] = field(default_factory=dict)
-    """Of the sources that want one; what comes of it is kept in memory and ends with the process."""
+    """For the sources that need one; tokens stay in memory and end with the process."""
 
     def sign_in(self, name: str, tell: Callable[[str], None]) -> None:
-        """Let the user sign in to a source; `tell` hears where."""
+        """Let the user sign in to a source; `tell` is given the address to open."""
         found = self.sign_ins.get(name)
         if found is None:
             those = f" Those are: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
@@ -113,7 +113,7 @@ def open_case_sources(
     *,
     clock: Clock | None = None,
 ) -> OpenSources:
-    """The books, and behind one gate all that is switched on."""
+    """The books, and all sources that are switched on, behind one gate."""
     switches = Switches.of(store)
     if not switches.on:
         return OpenSources((BookSource(books),))
@@ -224,7 +224,7 @@ def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | No
 
 
 def _hosts(plugin: Plugin, switches: Switches) -> tuple[str, ...]:
-    """Whom the plugin asks: the endpoint of the user's own, else its own hosts."""
+    """The hosts that the plugin queries: the user's own endpoint, or its own."""
     own = dict(switches.endpoints).get(plugin.plugin_id)
     return (urlsplit(own).netloc,) if own else tuple(sorted(plugin.hosts()))
 

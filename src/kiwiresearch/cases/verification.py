@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CaseVerification:
-    """What was proved, and what did not hold. Nobody is named: a failure tells the id of what it is about."""
+    """What was proved, and what did not hold. Failures name ids, never people."""
 
     proved: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("audit rows", "quotes", "sources", "people"), 0)
     )
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What could not be looked at, such as a page whose book is not there."""
+    """What could not be checked, such as a page whose book is missing."""
     head: str = ""
 
     @property
@@ -71,7 +71,7 @@ def _all_evidence(tree: Tree) -> Iterator[Evidence]:
 
 
 def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str, str]:
-    """The texts as they were kept, each compared with the page it is from."""
+    """The stored texts, each compared with the page it was read from."""
     texts: dict[str, str] = {}
     away = 0
     for source in tree.sources.values():
@@ -91,7 +91,7 @@ def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str,
 
 
 def _prove_page(case: Case, source: Source, text: str, found: CaseVerification) -> bool:
-    """Compare a page of a book with what was kept of it; False where the book is not there."""
+    """Compare a page of a book with its stored text; False if the book is missing."""
     if not source.url.startswith(SCHEME) or case.finder is None:
         return False
     book, _, path = source.url.removeprefix(SCHEME).partition("/")
@@ -126,7 +126,7 @@ def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: C
 
 
 def _prove_gedcom(case: Case, found: CaseVerification) -> None:
-    """What is exported can be read again, with everybody in it."""
+    """Prove that the exported GEDCOM can be read again, with all people in it."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
         forms: tuple[ExportForm, ...] = ("gedcom", "gedcom7")

@@ -168,7 +168,7 @@ UNKNOWN_SOURCE = Source("", "", "an unknown source")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceWeight:
-    """What speaks for a value; `standing` is its class, `order` the whole key, the smaller the better."""
+    """The weight of the evidence for a value; smaller classes and sort keys are better."""
 
     evidence_class: tuple[int, ...]
     sort_key: tuple[float, ...]
@@ -337,7 +337,7 @@ CLEAR_LEAD = 0.25
 
 
 def conflicts_of(tree: Tree) -> tuple[Conflict, ...]:
-    """Every field of every person of which two values cannot both be right, in the order of people and fields."""
+    """All fields with values that cannot both be right, in the order of people and fields."""
     return tuple(_conflicts(tree))
 
 

@@ -92,7 +92,7 @@ def _lines(conflict: Conflict) -> list[str]:
 
 
 def reorder_values(conflict: Conflict, analysis: Analysis, by: str) -> Conflict:
-    """The conflict with equals in the model's order; a ranking that is no order of the values changes nothing."""
+    """The conflict with equally supported values in the model's order; an incomplete ranking changes nothing."""
     count = len(conflict.competing_assertions)
     wished = {place.claim_index: place.rank for place in analysis.evidence_ranking}
     if sorted(wished) != list(range(count)) or len(set(wished.values())) != count or not conflict.is_tentative:

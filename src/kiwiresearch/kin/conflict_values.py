@@ -41,7 +41,7 @@ WIDE_PLACES = frozenset(" ".join(place.split()) for place in COUNTRIES.split(","
 
 
 ValueComparison = Literal["identical", "subsumed", "calendar", "overlap", "variant", "incomparable", "conflict"]
-"""How two values stand to each other; only 'conflict' means that one of them is wrong."""
+"""How two values relate; only 'conflict' means that one of them is wrong."""
 
 SPELLED_ALIKE = 0.93
 SINGLE_VALUE_FIELDS: tuple[FieldName, ...] = (
@@ -75,7 +75,7 @@ DATE_COMPARISONS: dict[str, ValueComparison] = {
 def compare_values(
     field: FieldName, one: str, other: str, when: DateRange | None = None, other_when: DateRange | None = None
 ) -> ValueComparison:
-    """How two values of a field stand to each other."""
+    """Compare two values of a field."""
     if fold(one) == fold(other):
         return "identical"
     if field in DATE_FIELDS:

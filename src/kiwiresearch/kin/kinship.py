@@ -1,4 +1,4 @@
-"""How two people of a tree are related, in words: code counts generations, no model ever does."""
+"""How two people of a tree are related, in words; generations are counted by code, never by a model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
 
 NOT_RELATED = "not known to be related"
 LONGEST_PATH = 5
-"""People on a way that is still told in words; a longer one is only counted."""
+"""People on a path that is described in words; a longer path is only counted."""
 MAX_LEGS = 3
 NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
-"""Generations between somebody and the one by marriage: parents, children, grandchildren, brothers and sisters."""
+"""Generations up and down: parents, children, grandparents, grandchildren and siblings are nearer than cousins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Kinship:
 
 
 BOTH_SIDES = 4
-"""So many common ancestors of one generation are two couples: each parent of one is kin to a parent of the other."""
+"""As many common ancestors of one generation are two couples: the families are related on both sides."""
 
 
 class BloodRelation(NamedTuple):
-    """How many generations two people stand below those they both descend from."""
+    """The generations from two people up to their common ancestors."""
 
     up: int
     down: int
@@ -100,7 +100,7 @@ class KinshipFinder:
         return Kinship(self.describe(first, second), common_ancestors(self._tree, first, second), steps)
 
     def describe(self, first: PersonId, second: PersonId) -> str:
-        """What the second person is to the first; the way between them is looked for only where nothing else tells."""
+        """What the second person is to the first; the path between them is only searched if nothing else says it."""
         found = list(dict.fromkeys(self.relation_words(first, second)))
         if not found:
             steps = self._path(first, second)
@@ -144,7 +144,7 @@ class KinshipFinder:
         """How two people descend from the nearest whom both descend from, and from the nearest of the others."""
         ups, downs = self._ancestors(first), self._ancestors(second)
         shared = sorted((ups[one] + downs[one], ups[one], one) for one in ups.keys() & downs.keys())
-        # Whoever descends from the other is no cousin, however much nearer another line may be.
+        # A descendant is never called a cousin, even if another line is shorter.
         shared.sort(key=lambda row: row[2] not in (first, second))
         found: list[BloodRelation] = []
         while shared and len(found) < 2:
@@ -204,7 +204,7 @@ class KinshipFinder:
         return f"step{words}" if kind == "step" else f"{kind} {words}"
 
     def _by_marriage(self, first: PersonId, second: PersonId, most: int) -> list[str]:
-        """The nearest tie by marriage, of at most so many generations up and down."""
+        """The nearest relationship by marriage, of at most `most` generations up and down."""
         found: list[tuple[int, str]] = []
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
@@ -242,7 +242,7 @@ def by_sex(sex: Sex, male: str, female: str, either: str) -> str:
 
 
 def blood_relation_words(up: int, down: int, sex: Sex) -> str:
-    """What somebody is who is reached by going up to a common ancestor and down again.
+    """The relation to a person who is reached by going up to a common ancestor and down again.
 
     >>> birth_words(2, 3, "")
     'first cousin once removed'
@@ -265,7 +265,7 @@ def blood_relation_words(up: int, down: int, sex: Sex) -> str:
 
 
 def step_words(tree: Tree, step: Step) -> str:
-    """What somebody on a way is to the one before: 'mother', 'son', 'wife', 'sister'."""
+    """What a person on a path is to the one before: 'mother', 'son', 'wife', 'sister'."""
     person = tree.persons.get(step.person)
     sex: Sex = person.sex if person else ""
     return {

@@ -18,7 +18,7 @@ AncestorLine = tuple[Parent, ...]
 SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother"}
 SIDE_LABEL = re.compile(r"(?P<side>paternal|maternal) grand(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 STEPS_LABEL = re.compile(r"(?P<steps>(?:(?:father|mother)['’]s )*)(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
-"""A 'paternal great-grandfather' may be one of two people, so that label alone tells nobody's father."""
+"""A 'paternal great-grandfather' may be one of two people, so such labels are not read."""
 
 
 class AncestorLabel(NamedTuple):
@@ -29,7 +29,7 @@ class AncestorLabel(NamedTuple):
 
 
 def parse_ancestor_label(text: str) -> AncestorLabel | None:
-    """The label at the beginning of a cell; None where there is none, or one that does not tell which line it is."""
+    """The label at the start of a cell; None if there is none, or if it leaves the line of descent open."""
     sided = SIDE_LABEL.match(text)
     if sided:
         return AncestorLabel((SIDES[sided["side"].lower()], _parent(sided["last"])), sided.end())
@@ -49,14 +49,14 @@ StepKind = Literal["", "parent", "child", "spouse", "sibling"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Somebody on the way, and what they are to the one before."""
+    """A person on a path, and what they are to the one before."""
 
     person: PersonId
     kind: StepKind
 
 
 class Predecessor(NamedTuple):
-    """Whom somebody was reached from, and what they are to that one; the first was reached from themself."""
+    """From whom a person was reached, and what they are to them; the first person is their own predecessor."""
 
     before: PersonId
     kind: StepKind
@@ -67,7 +67,7 @@ Predecessors = Mapping[PersonId, Predecessor]
 
 @dataclass(frozen=True, slots=True)
 class CommonAncestor:
-    """Somebody both descend from, and how many generations up from each."""
+    """A common ancestor, and how many generations up from each person."""
 
     person: PersonId
     up_first: int
@@ -108,7 +108,7 @@ def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[Perso
 def generations(tree: Tree, seed: PersonId) -> Mapping[PersonId, int]:
     """The generation of everybody tied to the seed: 1 for parents, 0 for spouses and siblings, -1 for children.
 
-    Where two ways lead to somebody, the shorter one counts.
+    If two paths lead to a person, the shorter one counts.
     """
     require_person(tree, seed)
     found = {seed: 0}
@@ -160,7 +160,7 @@ def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
 
 
 def path_to(came: Predecessors, second: PersonId) -> tuple[Step, ...]:
-    """The way that ends with somebody, from its beginning; empty if they were not reached."""
+    """The path to a person from its start; empty if they were not reached."""
     if second not in came:
         return ()
     steps = [Step(second, came[second].kind)]

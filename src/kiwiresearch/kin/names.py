@@ -16,7 +16,7 @@ from kiwiresearch.kin.tree import Sex
 from kiwiresearch.text.words import fold
 
 SAME_NAME = 0.8
-"""From here on two names count as the same person's, as far as names can tell."""
+"""The similarity from which two names count as one person's."""
 NEUTRAL = 0.8
 """What a part counts that only one of the names has: it speaks neither for nor against."""
 GIVEN_SHARE = 0.6
@@ -52,13 +52,13 @@ class PersonName:
 
     @property
     def discriminators(self) -> tuple[int, str]:
-        """What tells namesakes apart."""
+        """What distinguishes namesakes."""
         return self.regnal, self.generation
 
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """The words that names are made of beside the names themselves."""
+    """Words that occur in names besides the names themselves."""
 
     honorifics: frozenset[str]
     ranks: frozenset[str]
@@ -92,7 +92,7 @@ def name_words() -> NameWords:
 
 
 def sex_of_title(name: str) -> Sex:
-    """The sex that a title tells: a princess is a woman."""
+    """The sex that a title implies: a princess is a woman."""
     words = name_words()
     for title in parse_name(name).titles:
         first = fold(title).split()[:1]
@@ -104,7 +104,7 @@ def sex_of_title(name: str) -> Sex:
 
 
 def sex_of_name(name: str) -> Sex:
-    """The sex that the given name or the title tells, if it surely does."""
+    """The sex that the title or the given name implies, if it is certain."""
     by_title = sex_of_title(name)
     if by_title:
         return by_title
@@ -117,7 +117,7 @@ def sex_of_name(name: str) -> Sex:
 
 @lru_cache(maxsize=65_536)
 def parse_name(text: str) -> PersonName:
-    """The parts of a name. Never raises: of what is no name there are no parts."""
+    """The parts of a name. It never raises: what is not a name has no parts."""
     words = name_words()
     rest = " ".join(text.replace("_", " ").split())
     rest = EMPEROR.sub("Emperor ", rest)
@@ -212,7 +212,7 @@ def _number(roman: str) -> int:
 
 
 def names_conflict(a: PersonName, b: PersonName) -> bool:
-    """Whether a number or 'Jr.' tells two names apart, whatever else is alike."""
+    """Whether a number or 'Jr.' distinguishes two names that are otherwise alike."""
     return any(one and other and one != other for one, other in zip(a.discriminators, b.discriminators, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Dates and relationships that cannot be right: in a whole tree, and for one value that competes with others."""
+"""Dates and relationships that cannot be right, in a tree or for one competing value."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _of_marriage(
 
 
 def _cycles(ties: list[Relationship]) -> list[Implausibility]:
-    """Each loop of parents and children once, told from its smallest id on."""
+    """Each cycle of parents and children once, starting at its smallest id."""
     children: dict[PersonId, list[tuple[PersonId, str]]] = {}
     for tie in ties:
         if tie.kind == "parent_of" and tie.first != tie.second:

@@ -28,7 +28,7 @@ MAX_DAYS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Whole years of a life, from the fewest to the most that the dates allow; None where they set no bound."""
+    """An age in completed years, from the least to the most that the dates allow; None without a bound."""
 
     least: int | None
     most: int | None
@@ -56,7 +56,7 @@ class Age:
 
 @dataclass(frozen=True, slots=True)
 class PersonAge:
-    """How old somebody was."""
+    """The age of a person at an event."""
 
     person: PersonId
     age: Age
@@ -79,7 +79,7 @@ class Event:
 
 
 def age_at(birth: DateRange, when: DateRange) -> Age:
-    """How old somebody born then was at that time."""
+    """The age of a person with this birth at that time."""
     (first, last), (begin, end) = birth.reach(), when.reach()
     calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
     least = _years(last, begin, calendar) if last < ENDLESS and begin > -ENDLESS else None
@@ -109,13 +109,13 @@ def timeline(tree: Tree) -> tuple[Event, ...]:
 
 def _place_in_time(tree: Tree, event: Event) -> tuple[int, int, int, str, str]:
     when = event.when
-    # 'Before 1900' says most about where it ends, so it stands there.
+    # 'Before 1900' is sorted by its end, about which it says most.
     start = when.latest if when.qualifier == "before" else when.earliest
     return start, when.latest, EVENT_ORDER.index(event.kind), tree.persons[event.people[0]].name, " ".join(event.people)
 
 
 def _weddings(tree: Tree) -> dict[PersonId, list[DateRange]]:
-    """When each person married, as the ties tell it."""
+    """When each person married, by their ties."""
     found: dict[PersonId, list[DateRange]] = defaultdict(list)
     for tie in tree.relationships:
         if tie.kind == "spouse_of" and tie.start and tie.status not in DISCARDED:
@@ -165,7 +165,7 @@ def _tie_events(tree: Tree, tie: Relationship) -> Iterator[Event]:
 
 
 def accepted_fact(tree: Tree, person: PersonId, field: FieldName) -> Fact | None:
-    """The value that is held for true: the preferred one, else the surest that nobody has rejected."""
+    """The accepted value: the preferred one, or else the most certain that was not rejected."""
     facts = (fact for fact in tree.facts_of(person, field) if fact.preferred or fact.status not in DISCARDED)
     return next(facts, None)
 
@@ -179,13 +179,13 @@ def place_of(tree: Tree, person: Person, field: FieldName) -> str:
 
 
 def birth_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """When somebody was born, as far as it is known."""
+    """The birth date, if it is known."""
     fact = accepted_fact(tree, person, "birth_date")
     return fact.when if fact else tree.persons[person].birth if person in tree.persons else None
 
 
 def death_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """When somebody died, as far as it is known."""
+    """The death date, if it is known."""
     fact = accepted_fact(tree, person, "death_date")
     return fact.when if fact else tree.persons[person].death if person in tree.persons else None
 
@@ -209,6 +209,6 @@ def _parents_ages(tree: Tree, person: Person, when: DateRange) -> tuple[PersonAg
 
 
 def _ended_by_death(tree: Tree, people: tuple[PersonId, ...], end: DateRange) -> bool:
-    """A marriage that ended when one of them died is told by that death."""
+    """Whether a marriage ended with a death, which is an event of its own."""
     deaths = (death_of(tree, one) for one in people)
     return any(death and date_relation(death, end) != "apart" for death in deaths)

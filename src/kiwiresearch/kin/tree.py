@@ -68,7 +68,7 @@ ID_NAMESPACE = uuid.UUID("6f6b1c5e-3f0b-5a43-9a51-0c8f0d5d2c11")
 
 
 def row_id(kind: str, *parts: str) -> str:
-    """The UUID of a row of this kind, made of what tells it from all others."""
+    """The UUID of a row of this kind, made from what identifies it."""
     return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join((kind, *parts))))
 
 
@@ -146,7 +146,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person as the preferred facts tell it."""
+    """A person, by the preferred facts."""
 
     id: PersonId
     name: str
@@ -198,7 +198,7 @@ class Tree:
         }
 
     def evidence_position(self, one: PersonId, other: PersonId) -> tuple[SourceId, int]:
-        """Where their tie is told: sources list children in an order, which stands where births are not known."""
+        """Where a source states their tie: children without birth dates are sorted in the order of the source."""
         return self._evidence_positions.get((one, other), ("", 0))
 
     def parents(self, person: PersonId) -> tuple[PersonId, ...]:
@@ -213,7 +213,7 @@ class Tree:
         return tuple(dict.fromkeys(found))
 
     def siblings(self, person: PersonId) -> tuple[PersonId, ...]:
-        """Those told as such, and those who share a parent."""
+        """Stated siblings, and people who share a parent."""
         shared = [child for parent in self.parents(person) for child in self.children(parent)]
         found = (*self._ties.get(("sibling_of", person), ()), *shared)
         return tuple(one for one in dict.fromkeys(found) if one != person)

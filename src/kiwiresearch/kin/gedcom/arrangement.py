@@ -89,7 +89,7 @@ def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
 
 
 def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
-    """The roles of one or two people, by their sex where it tells."""
+    """Husband and wife of one or two people, by sex where it is known."""
     order = {"male": 0, "": 1, "female": 2}
     first, *second = sorted(members, key=lambda one: (order[tree.persons[one].sex], one))
     if second:

@@ -59,7 +59,7 @@ class Point(NamedTuple):
 
 
 def other_calendar(text: str, version: Version) -> str:
-    """A date of a calendar whose days are kept as they are written, in the form of a version; else nothing."""
+    """A date of another calendar, kept as written, in the syntax of a version; empty for any other date."""
     upper = " ".join(text.upper().split())
     found = ESCAPE.search(upper)
     name = (found[1] or found[2]).strip().replace(" ", "_") if found else ""
@@ -70,7 +70,7 @@ def other_calendar(text: str, version: Version) -> str:
 
 
 def read_date(text: str) -> DateRange | None:
-    """The range of a GEDCOM date; None for what is none, and for calendars that are kept verbatim."""
+    """The range of a GEDCOM date; None if it is not a date, or of a calendar that is kept verbatim."""
     upper = " ".join(text.upper().split())
     if len(upper) > LONGEST or any(name in upper for name in OTHER_NAMES):
         return None
@@ -121,7 +121,7 @@ def _point(text: str) -> Point | None:
             return None
         if not month:
             return Point(DaySpan(*years(year, year + 1)), "year", calendar)
-        # A year with two names is one that began in March, of which this part is of the later.
+        # A dual year such as 1731/32 began in March; January and February belong to the later year.
         year, calendar = year + 1, calendar or "julian"
     return _unit(Day(year, month, int(found["day"] or 0)), calendar)
 

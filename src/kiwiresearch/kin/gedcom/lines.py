@@ -157,7 +157,7 @@ class GedcomLine:
 
 @dataclass(slots=True)
 class ImportNotes:
-    """What could not be read, with the line it stands on; a broken file does not fill the memory with it."""
+    """What could not be read, with line numbers; limited, so that a broken file does not fill the memory."""
 
     found: list[str] = field(default_factory=list)
     more: int = 0

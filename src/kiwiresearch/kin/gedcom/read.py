@@ -60,7 +60,7 @@ def note_unread(file: GedcomFile) -> None:
 
 
 def _is_other_event(line: GedcomLine) -> bool:
-    """An event of a type that is not read is noted as a whole."""
+    """Whether an event has a type that is not read; it is noted as one line."""
     return line.tag == "EVEN" and line.get("TYPE").lower() not in EVENT_KINDS
 
 
@@ -212,7 +212,7 @@ def _tree(file: GedcomFile) -> tuple[Tree, tuple[PersonId, ...]]:
 
 
 def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
-    """Note people who are told to be ancestors of themselves."""
+    """Note people who would be their own ancestors."""
     pairs = {(tie.first, tie.second) for tie in ties.found.values() if tie.kind == "parent_of"}
     turned = _in_or_below_circles({(child, parent) for parent, child in _in_or_below_circles(pairs)})
     people = {one for pair in turned for one in pair}

@@ -15,9 +15,9 @@ MAX_QUOTE_CHARS = 600
 """Longer records are quoted by the one line that says it."""
 METHOD: Method = "gedcom"
 SCOPE_NOTE = "Speaks for: "
-"""How a note begins that names the parts of an event a citation is about."""
+"""Prefix of a note that names the parts of an event a citation supports."""
 URL_NOTE, HASH_NOTE = "Address: ", "Content hash: "
-"""How the notes of a source begin that tell where it is, and the hash of its words."""
+"""Prefixes of a source's notes with its address and the hash of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def _set_access_date(file: GedcomFile, number: SourceId, data: GedcomLine | None
 
 
 DATE_NOTE = "Date as read: "
-"""How a note begins that tells a date better than GEDCOM can."""
+"""Prefix of a note with a date that GEDCOM cannot express."""
 
 
 @dataclass(frozen=True, slots=True)

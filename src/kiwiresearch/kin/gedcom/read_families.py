@@ -63,7 +63,7 @@ class RelationshipBuilder:
 
 @dataclass(frozen=True, slots=True)
 class FamilyMember:
-    """Somebody of a family: the line that names the role, and the record of the person."""
+    """A member of a family: the line that names the role, and the record of the person."""
 
     line: GedcomLine
     person: GedcomLine
@@ -239,7 +239,7 @@ def _notes_with(famc: GedcomLine, lead: str) -> list[str]:
 
 
 def read_siblings(ties: RelationshipBuilder, record: GedcomLine) -> None:
-    """Brothers and sisters whose parents are not known stand as associates."""
+    """Read siblings without known parents, who are written as associates."""
     file = ties.file
     for line in record.all("ASSO"):
         role = line.first("ROLE")

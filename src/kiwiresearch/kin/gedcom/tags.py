@@ -8,7 +8,7 @@ from kiwiresearch.kin.tree import FieldName, Qualifier
 
 
 class EventFields(NamedTuple):
-    """The facts that an event tells by its date and its place."""
+    """The facts that hold the date and the place of an event."""
 
     date: FieldName
     place: FieldName
@@ -31,7 +31,7 @@ PARTNERS = "Partners"
 UNION_ENDED = "End of the union"
 """The type of an event that ended a union, and was no divorce."""
 NO_UNION = "Whether the parents were a couple is not told."
-"""The note of a family record that stands for the parents of a child alone."""
+"""The note of a family record that only says who the parents of a child are."""
 SIBLING = "Sibling"
 DEATHS = ("DEAT", "BURI", "CREM", "PROB")
 """What happens to the dead alone."""
@@ -46,7 +46,7 @@ PEDIGREES: dict[str, Qualifier] = {
     "step": "step",
 }
 OTHER_QUALIFIERS: tuple[Qualifier, ...] = ("step", "half", "illegitimate", "disputed")
-"""Those that GEDCOM has no word for; a note beside the tie says them."""
+"""Qualifiers that GEDCOM has no word for, and that are written as notes."""
 NOT_MARRIED = frozenset({"partners", "unmarried", "not married", "never married", "common law", "unknown", "friends"})
 
 MARRIAGE_NOT_STATED = "A family record that tells of no marriage."

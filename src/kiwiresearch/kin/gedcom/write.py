@@ -32,7 +32,7 @@ MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
 
 
 def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCouples, MarriagesOfSingles]:
-    """The marriages told of each couple, by its number, and those of one person whose partner is not known."""
+    """The marriages of each couple, by its number, and those of people whose partner is not known."""
     unions: dict[PersonId, list[int]] = defaultdict(list)
     for at, couple in enumerate(couples):
         for person in couple.members if couple.union else ():
@@ -85,7 +85,7 @@ def _words(evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
 
 
 def _words_of_day(tie: Relationship, facts: Sequence[Fact]) -> set[tuple[str, str]]:
-    """The words that tell the day of the marriage, for they may tell its place as well."""
+    """The quotes that give the day of the marriage, which may also give its place."""
     dated = (fact for fact in facts if fact.when and fact.when == tie.start)
     found: set[tuple[str, str]] = set()
     return found.union(*(_words(fact.evidence) for fact in dated))
@@ -112,7 +112,7 @@ def write_family(
         out.line(1, "NOTE", NO_UNION)
     for child in couple.children:
         parts.extend((parent_scope(xrefs[tie.first], xrefs[child.person]), tie.evidence) for tie in child.ties)
-    # What is told of all ties alike still says so: a reader cannot know that there are no others.
+    # The scope is written even if a citation supports all ties: a reader cannot know that there are no others.
     write_citations(out, 1, sources, [*parts, ("", ())])
 
 

@@ -139,7 +139,7 @@ def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, one: E
 
 
 def gedcom_day(iso: str) -> str:
-    """'2026-11-15T12:00:00Z' as '15 NOV 2026'; what is no such day is nothing."""
+    """'2026-11-15T12:00:00Z' as '15 NOV 2026'; empty if it is not a day."""
     found = ISO_DAY.match(iso)
     if not found or not 1 <= int(found[2]) <= 12 or not 1 <= int(found[3]) <= 31:
         return ""
@@ -147,7 +147,7 @@ def gedcom_day(iso: str) -> str:
 
 
 def write_sources(out: GedcomWriter, sources: CitedSources) -> None:
-    """The records of what was cited, and where each is kept."""
+    """Write the records of the cited sources and their repositories."""
     names = sorted({sources.sources[number].name for number in sources.xrefs} - {""})
     places = {name: f"R{at}" for at, name in enumerate(names, 1)}
     for number, xref in sources.xrefs.items():
@@ -167,7 +167,7 @@ def write_sources(out: GedcomWriter, sources: CitedSources) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EventVersion:
-    """One telling of an event: a date, a place, or both."""
+    """One version of an event: a date, a place, or both."""
 
     date: Fact | None = None
     place: Fact | None = None
@@ -178,7 +178,7 @@ def included_facts(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVersion]:
-    """The tellings of an event, the preferred one first; a date and a place of one source are one telling."""
+    """The versions of an event, the preferred one first; a date and a place of one source are one version."""
     dates = [fact for fact in included_facts(facts) if fact.field == fields.date]
     places = [fact for fact in included_facts(facts) if fact.field == fields.place]
     found = [EventVersion(dates.pop(0) if dates else None, places.pop(0) if places else None)]
@@ -224,7 +224,7 @@ def write_event(
 
 
 def write_date_lines(out: GedcomWriter, level: int, when: DateRange | None, value: str = "") -> None:
-    """A date, with what GEDCOM cannot say of it in words."""
+    """Write a date, with what GEDCOM cannot express in words."""
     if when is None:
         if value:
             _write_verbatim(out, level, value)
@@ -241,7 +241,7 @@ def write_date_lines(out: GedcomWriter, level: int, when: DateRange | None, valu
 
 
 def _write_verbatim(out: GedcomWriter, level: int, value: str) -> None:
-    """Words that are no range: of another calendar, or of nothing that GEDCOM takes for a date."""
+    """Write a date without a range: of another calendar, or in words."""
     date = other_calendar(value, out.version)
     if date:
         out.date(level, date)

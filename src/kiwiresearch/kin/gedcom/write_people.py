@@ -27,7 +27,7 @@ NAME_LINE = re.compile(r"^[0-9] (?:NAME|ALIA) (.*/.*/.*?)\r?$", re.MULTILINE)
 
 
 def slashed_name(name: str, evidence: Iterable[Evidence] = ()) -> str:
-    """The name with its surname marked: as a GEDCOM file had it, else where its form tells."""
+    """The name with its surname in slashes: as a GEDCOM file had it, or by the form of the name."""
     for one in evidence:
         for found in NAME_LINE.finditer(one.snippet):
             if plain_name(found[1]) == name:
@@ -46,7 +46,7 @@ SEXES = {"male": "M", "female": "F", "": "U"}
 
 @dataclass(slots=True)
 class FamilyLinks:
-    """Where a person stands among the families."""
+    """The families in which a person is a child or a partner."""
 
     child_in: list[tuple[str, Child]] = field(default_factory=list)
     partner_in: list[str] = field(default_factory=list)

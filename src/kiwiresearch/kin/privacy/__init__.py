@@ -1,1 +1,1 @@
-"""The living: who may be alive, what is kept back about them, and the proof that nothing slipped through."""
+"""Privacy: who may be living, and what is withheld about them."""

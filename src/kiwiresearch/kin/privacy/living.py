@@ -28,7 +28,7 @@ BY_SPOUSE = Message("a spouse", "ground.spouse")
 BY_PARENT = Message("a parent", "ground.parent")
 BY_CHILD = Message("a child", "ground.child")
 OPEN_END_DAY = 10**14
-"""A day past this is no day: the end of an open range."""
+"""A later day is the end of an open range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
 
 
 MAX_AGE = 110
-"""Whoever was born more than so many years ago is taken for dead."""
+"""Anyone born more years ago counts as dead."""
 MAX_AGE_IF_MARKED = 122
 """A mark that says living is believed up to this age: nobody has been older."""
 SEED_YEARS = 100
@@ -324,7 +324,7 @@ def _is_death_stated(tree: Tree, person: Person, own: OwnDates, year: int) -> bo
 
 
 def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
-    """A death still to come, or one before a birth in living memory, is a slip of somebody's pen."""
+    """A death in the future, or before a birth in living memory, is an error of the source."""
     first, last = first_year(death), last_year(death)
     if first is not None and first > year:
         return False

@@ -218,7 +218,7 @@ class _PublicRedaction:
         return self._names_withheld_person(text) or self._withheld.reveals_relative(text, people, by_name=True)
 
     def _names_withheld_person(self, text: str) -> bool:
-        """Whether a text speaks of somebody withheld, whoever it is about; one line of a book proves many things."""
+        """Whether a text mentions any withheld person; cached, since one line of a book supports many facts."""
         if text not in self._checked_texts:
             self._checked_texts[text] = self._withheld.traces.occur_in(text)
         return self._checked_texts[text]
@@ -301,7 +301,7 @@ def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
 
 
 def redact_withheld(withheld: WithheldPeople, mode: Mode) -> RedactedTree:
-    """The same for a tree of which it is known who is withheld."""
+    """The same for a tree whose withheld people are known."""
     check_mode(mode)
     tree, ids = withheld.tree, [one for one in sorted(withheld.tree.persons) if withheld.withholds(one)]
     if mode == "private":

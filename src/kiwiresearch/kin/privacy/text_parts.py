@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from kiwiresearch.text.words import fold
 
 INSIDE_WORDS = "\u00ad\u200b-\u200f\u2060\ufeff'’ʼ\u0300-\u036f"
-"""What may stand inside a word and does not end it."""
+"""Characters inside a word that do not end it."""
 WORD = re.compile(rf"[^\W\d_](?:[{INSIDE_WORDS}]*[^\W\d_])*[\u0300-\u036f]*|\d+")
 
 
@@ -26,7 +26,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The words and the numbers of a text; letters and figures are told apart, '3rd' is two."""
+    """The words and numbers of a text; '3rd' is two tokens."""
     return [
         Token(_folded(found[0]), found.start(), found.end(), _is_namelike(text, found.start(), found.end()))
         for found in WORD.finditer(text)
@@ -34,7 +34,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _is_namelike(text: str, start: int, end: int) -> bool:
-    """Whether a word is written as names are; a number, whether it stands alone and is no part of some id."""
+    """Whether a word is capitalised like a name; for a number, whether it is not part of an id."""
     if text[start].isdecimal():
         return not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
     return not text[start].islower()
@@ -50,7 +50,7 @@ def _folded(word: str) -> str:
 
 
 def contains_words(words: str, text: str) -> bool:
-    """Whether some words stand in a text and do not go on there: 'I1' is not in 'I12'."""
+    """Whether a text contains words as whole words: 'I1' is not in 'I12'."""
     at = text.find(words)
     while at >= 0:
         end = at + len(words)
@@ -86,7 +86,7 @@ CLUES = re.compile(
 
 
 class Contact(NamedTuple):
-    """A way to a person, and where it stands: `text[start:end]`."""
+    """A contact, such as an e-mail address: `text[start:end]`."""
 
     start: int
     end: int

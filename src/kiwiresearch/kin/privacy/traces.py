@@ -1,4 +1,4 @@
-"""What gives a hidden person away in a text: names in any order, dates and places in any spelling."""
+"""Finding mentions of withheld people in a text: names in any order, dates and places in any spelling."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WORDS = tomllib.loads((Path(__file__).with_name("data") / "names.toml").read_te
 PARTICLES: frozenset[str] = frozenset(_WORDS["particles"])
 LABELS: frozenset[str] = frozenset(_WORDS["labels"])
 MAX_WORDS_BETWEEN = 3
-"""How many words of that kind may stand between two parts of a name."""
+"""How many particles and labels may be between two parts of a name."""
 CONJUNCTIONS = frozenset({"and", "or"})
-"""In 'Windsor and Anne' these part two people; 'Anne and Mark Windsor' tells of one Anne Windsor."""
+"""'Windsor and Anne' are two people, but 'Anne and Mark Windsor' mentions an Anne Windsor."""
 SUFFIXES = ("st", "nd", "rd", "th")
 
 WordSequence = tuple[str, ...]
@@ -33,7 +33,7 @@ WordSequence = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A place in a text that speaks of a hidden person: `text[start:end]`."""
+    """A mention of a withheld person: `text[start:end]`."""
 
     start: int
     end: int
@@ -42,18 +42,18 @@ class Trace:
 
 
 class WordRun(NamedTuple):
-    """Words in a row that give somebody away."""
+    """A sequence of words that reveals a person."""
 
     words: WordSequence
     person: PersonId
     kind: TraceKind
     small: bool = False
-    """Whether a single word counts that is written small: 'annasmith' does, 'reading' is no town."""
+    """Whether a single lower-case word counts: 'annasmith' does, while 'reading' is not the town."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownTraits:
-    """What is known of one person and could be found in a text."""
+    """The names, dates and places of a person that could be found in a text."""
 
     names: tuple[str, ...] = ()
     dates: tuple[DateRange, ...] = ()
@@ -61,7 +61,7 @@ class KnownTraits:
 
 
 class TraceFinder:
-    """Finds hidden people in texts. What is known of those who are shown as well gives nobody away."""
+    """Finds withheld people in texts. What they share with people who are shown reveals nobody."""
 
     def __init__(self, hidden: Mapping[PersonId, KnownTraits], shown: Iterable[KnownTraits]) -> None:
         self._pairs: dict[str, dict[str, PersonId]] = defaultdict(dict)
@@ -108,7 +108,7 @@ class TraceFinder:
             self._lengths[run.words[0]].add(len(run.words))
 
     def find(self, text: str) -> list[Trace]:
-        """The traces of hidden people in a text, in order; those that overlap are one."""
+        """The mentions of withheld people in a text, in order; overlapping ones are merged."""
         found = list(self._found(tokens(text)))
         merged: list[Trace] = []
         for trace in sorted(found, key=lambda one: (one.start, -one.end, one.kind, one.person)):
@@ -149,7 +149,7 @@ class TraceFinder:
                 return
 
     def _of_one(self, one: str, other: str) -> bool:
-        """Whether two words are of one hidden person's name."""
+        """Whether two words belong to the name of one withheld person."""
         return any(other in self._parts[person] for person in set(self._pairs[one].values()))
 
 
@@ -175,7 +175,7 @@ def _can_be_initial(token: Token) -> bool:
 
 
 class _Allowed:
-    """What people who are shown are known by, whole or in part."""
+    """The names, dates and places of people who are shown: they reveal nobody."""
 
     def __init__(self, shown: Iterable[KnownTraits]) -> None:
         self.pairs: set[tuple[str, str]] = set()
@@ -194,12 +194,12 @@ class _Allowed:
 
 
 def _parts(run: WordSequence) -> set[WordSequence]:
-    """Every row of words that stands in a longer one."""
+    """Every contiguous part of a sequence of words, of up to 8 words."""
     return {run[start:end] for start in range(len(run)) for end in range(start + 1, min(start + 8, len(run)) + 1)}
 
 
 def name_pairs(run: WordSequence) -> list[tuple[str, str]]:
-    """Two words of a name that together point at the person; of a first name, its initial as well."""
+    """Pairs of words of a name that identify the person; a given name may be an initial."""
     # The last word is the family's, even where it is an article elsewhere, as in 'Łoś'.
     kept = [word for at, word in enumerate(run, 1) if word not in PARTICLES or at == len(run)]
     telling = [word for word in kept if not word.isdecimal()]

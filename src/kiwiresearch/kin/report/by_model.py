@@ -41,7 +41,7 @@ DOUBT_WORDS = "c before after between about disagree without no known adoptive f
 PRONOUNS, SMALL, CUES, DOUBT = (
     frozenset(words.split()) for words in (PRONOUN_WORDS, SMALL_WORDS, CUE_WORDS, DOUBT_WORDS)
 )
-"""What stands for a name; what joins words and says nothing; what says what happened; what holds back."""
+"""Words that replace a name; that only join; that say what happened; that express doubt."""
 NAME_PREFIX = "name:"
 
 
@@ -117,13 +117,13 @@ def _folded(name: str) -> list[str]:
 
 
 def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
-    """It tells of the people whom the source tells of, or of the first of them."""
+    """Whether the sentence is about the people of its source, or the first of them."""
     subject, told = mine.words[""], said.words[""]
     return bool(subject) and subject == told[: len(subject)] and not mine.dates[""]
 
 
 def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool:
-    """What follows a cue follows it in a source too; a date may be left out, or told less exactly."""
+    """Whether the words after a cue follow it in a source too; a date may be left out or less exact."""
     if not cue:
         return True
     for said in theirs:
@@ -139,7 +139,7 @@ def _covers(when: DateRange, known: DateRange) -> bool:
 
 MAX_SENTENCES = 8
 MAX_FACTS = 30
-"""So many sentences a model is given; those of a long list of marriages stay as the rules put them."""
+"""How many sentences a model is given; the rest, such as long lists of marriages, stay as the rules wrote them."""
 PER_SENTENCE = 120
 """Tokens of a sentence with its keys."""
 
@@ -207,7 +207,7 @@ def write_summary(case: FamilyCase, model: Model, *, temperature: float = 0.4) -
 
 
 def _is_about_the_dead(case: FamilyCase, said: SummarySentence) -> bool:
-    """Sentences on people who may be alive stay as the rules put them, whoever may read the report."""
+    """Sentences about people who may be living are never given to a model."""
     return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
 
 

@@ -1,4 +1,4 @@
-"""The descendants of a person as a picture: couples one below the other, their children beside them."""
+"""The descendants of a person as a picture: couples below each other, their children to the right."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def descendants(
 
 
 def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
-    """Where each descendant stands; who descends in two ways is drawn once."""
+    """The layout of the descendants; whoever descends in two ways is drawn once."""
     nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
         node.height = _arrange(node, 0.0)
@@ -119,7 +119,7 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
 
 
 def _mark_repeats(nodes: Sequence[DescendantNode], placed: set[PersonId]) -> None:
-    """A partner who descends from the same person, or who married twice into the family, stands elsewhere too."""
+    """Mark partners who are drawn elsewhere too: they descend from the same person, or married in twice."""
     met: set[PersonId] = set()
     for union in (union for node in nodes for union in node.unions if union.partner):
         union.is_repeat = union.partner in placed or union.partner in met
@@ -145,7 +145,7 @@ def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
 
 
 def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[PersonId]:
-    """Husbands, wives and whoever has a child with a person, in the order of time, else as the source lists them."""
+    """Spouses and other parents of a person's children, in the order of time, or as the source lists them."""
     parents = (other for child in tree.children(person) for other in tree.parents(child))
     found = dict.fromkeys(one for one in (*tree.spouses(person), *parents) if one in tree.persons and one != person)
     return sorted(
@@ -154,7 +154,7 @@ def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[Perso
 
 
 def _start_of_union(tree: Tree, person: PersonId, partner: PersonId, ties: Couples) -> int:
-    """When they came together, as far as their wedding or their first child tells."""
+    """When a union began: the wedding, or else the birth of the first child."""
     tie = ties.get(frozenset((person, partner)))
     if tie and tie.start:
         return tie.start.earliest
@@ -165,7 +165,7 @@ def _start_of_union(tree: Tree, person: PersonId, partner: PersonId, ties: Coupl
 def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
     """The children of two people, or those of one whose other parent is not known, the eldest first.
 
-    Where births are not known, they stand as the source lists them.
+    Where births are not known, the order is that of the source.
     """
     found = []
     for child in tree.children(person):

@@ -1,4 +1,4 @@
-"""What family pictures are made of: boxes that hold their words, lines between them, and what is told instead."""
+"""The parts of family pictures: boxes with text, lines between them, and labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EDGE = 8.0
 NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
 
 CORNERS = {"male": 2, "female": 16, "": 8}
-"""Sex is told by the corners, which need no colour."""
+"""Corners show the sex, since they need no colour."""
 COLOURS = """
 svg { background: #fcfcfa; font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { stroke: #14517c; stroke-width: 2; }
@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line of right angles; a loose one is not by blood, or in doubt."""
+    """A line with right angles; `loose` if the tie is not by blood, or in doubt."""
 
     path: str
     loose: bool = False
@@ -65,7 +65,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything stands."""
+    """The positions of everything in a picture."""
 
     boxes: tuple[Box, ...]
     ties: tuple[Tie, ...]
@@ -84,7 +84,7 @@ def number(value: float) -> str:
 def picture(
     layout: Layout, tree: Tree, anchors: Mapping[PersonId, str], name: str, title: str, description: str
 ) -> str:
-    """A whole picture, with its title and what it shows in words."""
+    """A picture with its title and description."""
     parts = [*map(_tie, layout.ties), *map(_label, layout.labels)]
     parts += [line for box in layout.boxes for line in _box(box, tree, anchors)]
     size = number(layout.width), number(layout.height)

@@ -11,7 +11,7 @@ from kiwiresearch.kin.tree import FieldName, PersonId, Tree
 
 @dataclass(frozen=True, slots=True)
 class RankedValue:
-    """One of several values that cannot all be right, and why it stands where it does."""
+    """One of several values that cannot all be right, and the reason for its rank."""
 
     facts: tuple[str, ...]
     """The ids of the facts, or ties, that say it; what the tree does not hold is not shown."""
@@ -26,7 +26,7 @@ class Disagreement:
     field: FieldName
     ranking: tuple[RankedValue, ...]
     recommended: str = ""
-    """The id of a fact that is held for the most likely; empty where nobody can tell."""
+    """The id of the most likely fact; empty if it is undecided."""
     rationale: str = ""
     status: str = "open"
     """resolved, tentative or open."""
@@ -83,7 +83,7 @@ class FamilyCase:
     stop: Stop = Stop()
     audit_head: str = ""
     kinship: Mapping[PersonId, str] = field(default_factory=dict)
-    """What each person is to the first seed, in words: 'grandfather'."""
+    """The kinship of each person to the first seed: 'grandfather'."""
     privacy: str = ""
     """One sentence on what was left out, and for whom."""
     settings: Mapping[str, str] = field(default_factory=dict)

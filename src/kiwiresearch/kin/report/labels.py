@@ -62,7 +62,7 @@ def field_noun(field: FieldName) -> str:
 MANY_VALUED: frozenset[FieldName] = frozenset(
     {"marriage_date", "marriage_place", "occupation", "title", "parent", "spouse", "partner", "child", "sibling"}
 )
-"""Fields of which several values are true at once: another one is no rival."""
+"""Fields that can have several true values at once."""
 
 STATUS_LABELS: dict[Status, str] = {
     "verified": "verified",

@@ -93,14 +93,14 @@ def _descendant(tree: Tree, row: DescendantRow) -> Line:
 
 
 def _sign(tree: Tree, person: PersonId, partner: PersonId) -> str:
-    """Rings for those who are told to be a couple, 'with' for those who only have a child together."""
+    """Rings for couples, 'with' for people who only have a child together."""
     return "⚭" if partner in tree.spouses(person) else "with"
 
 
 def descendant_rows(tree: Tree, root: PersonId) -> list[DescendantRow]:
-    """A person and all descendants; who was met is not gone into again.
+    """A person and all descendants; nobody is expanded twice.
 
-    An only partner stands beside the person; of several each has a line, and below it their children.
+    An only partner is on the person's line; several have a line each, with their children below it.
     """
     ties, couples = parent_ties(tree), couple_ties(tree)
     found: list[DescendantRow] = []

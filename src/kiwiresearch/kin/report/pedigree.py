@@ -26,13 +26,13 @@ from kiwiresearch.kin.tree import PersonId, Relationship, Tree
 from kiwiresearch.text.display import count_of
 
 MAX_BOXES = 127
-"""Seven whole generations; who is further away is told, not drawn."""
+"""Seven complete generations; people further away are counted, not drawn."""
 BY_BLOOD = ("", "biological", "illegitimate")
 DOUBTED = ("conflicting", "disputed")
 
 
 class Reach(NamedTuple):
-    """From where to where a generation stands."""
+    """The vertical extent of a generation."""
 
     top: float
     bottom: float
@@ -58,7 +58,7 @@ class AncestorNode:
 def pedigree(
     tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, generations: int = 0, name: str = "pedigree"
 ) -> str:
-    """The picture; nothing where no parent is known. With `generations`, so many beyond the person."""
+    """The picture; empty if no parent is known. `generations` limits the ancestors that are drawn."""
     if not parents_in_order(tree, root):
         return ""
     layout = pedigree_layout(tree, root, generations=generations)
@@ -97,7 +97,7 @@ def tie_note(tie: Relationship | None) -> str:
 
 
 def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
-    """Where each ancestor stands; one who is an ancestor twice is drawn again, but not what lies behind."""
+    """The layout of the ancestors; whoever is one twice is drawn again, without their own ancestors."""
     nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
         _stack_parents(node)

@@ -62,7 +62,7 @@ class QuoteBuilder:
         self._numbers = source_numbers(tree.sources)
 
     def cite(self, evidence: Evidence) -> Line:
-        """Where it stands, for a reader."""
+        """The title of the source, the position in it, and a link to the list of sources."""
         source = self._sources.get(evidence.source)
         if source is None:
             return line_of("a source that is not shown")
@@ -196,7 +196,7 @@ class Proofs:
         return [self._shown(held, tuple(fact for fact in facts if fact != held))]
 
     def _bare(self, person: PersonId, field: FieldName) -> list[FactEntry]:
-        """What the tree tells of a person without a fact of its own."""
+        """A value of the person that has no fact."""
         known = self.tree.persons[person]
         when = {"birth_date": known.birth, "death_date": known.death}.get(field)
         place = {"birth_place": known.birth_place, "death_place": known.death_place}.get(field, "")
@@ -276,13 +276,13 @@ class Proofs:
         return support_for(self.tree, tie.status, self._evidence(tie), is_contested=_is_open(self._sides.get(tie.id)))
 
     def _evidence(self, tie: Relationship) -> list[Evidence]:
-        """What speaks for a tie, the facts of both people that tell it among it."""
+        """The evidence of a tie, including that of facts which state it."""
         facts = [fact for one in (tie.first, tie.second) for fact in self.tree.facts_of(one)]
         told = [fact for fact in facts if fact.field in RELATION_FIELDS and self._tie_states(tie, fact)]
         return [*tie.evidence, *(one for fact in told for one in fact.evidence)]
 
     def _tie(self, person: PersonId, tie: Relationship) -> FactEntry:
-        """A tie with its proof, which stands once: with the one of the two who comes first."""
+        """A tie; its proof is shown with the first of the two people only."""
         other, role = self._other_of(person, tie), self._role(person, tie)
         level = self.support_of_tie(tie)
         label = {
@@ -338,11 +338,11 @@ ROLES: dict[FieldName, tuple[str, ...]] = {
     "child": ("child",),
     "sibling": ("sibling_of",),
 }
-"""Which ties a fact about a relative may be told by."""
+"""The ties that can state the same as a fact about a relative."""
 
 
 def count_by_tone(proofs: Proofs) -> dict[Tone, int]:
-    """How many of the facts and ties that are shown stand how well; a tie counts once, though two people have it."""
+    """The number of facts and ties by how well they are supported; a tie counts once."""
     found: dict[Tone, int] = dict.fromkeys(TONE_PHRASES, 0)
     for person in proofs.tree.persons:
         for entry in proofs.entries_for(person):
@@ -362,7 +362,7 @@ TONE_PHRASES: dict[Tone, tuple[str, str]] = {
 
 
 def tone_phrases(found: dict[Tone, int]) -> list[str]:
-    """The tally in words, the best supported first."""
+    """The counts in words, the best supported first."""
     if sum(map(bool, found.values())) == 1:
         return [f"all {TONE_PHRASES[tone][1]}" for tone in TONE_PHRASES if found[tone]]
     return [count_of(found[tone], *TONE_PHRASES[tone]) for tone in TONE_PHRASES if found[tone]]

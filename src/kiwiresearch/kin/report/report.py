@@ -50,7 +50,7 @@ ABSENCE = (
 
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a browser is told to load for the page: nothing."""
+"""The content security policy of the page: a browser loads nothing."""
 
 
 @cache
@@ -202,7 +202,7 @@ def ending_section(case: FamilyCase) -> Iterator[Block]:
 
 
 MAX_GENERATIONS = 8
-"""Of ancestors in a picture; the list in words has more."""
+"""Generations of ancestors in a picture; the list below it has more."""
 MODEL_MARK = " °"
 RULES_NOTE = "all other sentences are those of the rules"
 WHERE_PROOFS_ARE = "Below each value stands its proof. A tie of two people has it once, with the first of them."
@@ -218,7 +218,7 @@ EVENTS = {
 
 
 def report(case: FamilyCase, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
-    """The whole report; `said` is a summary that was written already, and `note` says how that went."""
+    """The report; `said` is a summary that a model worded, and `note` says if that failed."""
     people = people_in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)

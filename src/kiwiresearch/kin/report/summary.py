@@ -27,7 +27,7 @@ class SummarySentence:
     text: str
     rests_on: tuple[str, ...] = ()
     people: tuple[PersonId, ...] = ()
-    """Whom it tells of; empty for a sentence about the research itself."""
+    """The people it is about; none for a sentence about the research itself."""
     by: str = "rules"
 
 
@@ -157,7 +157,7 @@ def _partners(tree: Tree, seed: PersonId) -> Iterator[SummarySentence]:
 def _children(
     tree: Tree, parents: tuple[PersonId, ...], children: Sequence[PersonId], *, besides: bool = False
 ) -> SummarySentence:
-    """Children of a couple, or of one; `besides` others, of whom both parents are known."""
+    """The children of a couple, or of one parent; `besides` if others have two known parents."""
     ties = tuple(
         tie.id
         for tie in tree.relationships
@@ -254,7 +254,7 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
 
 
 def open_points(case: FamilyCase, one: PersonId) -> str:
-    """What is left to be found of somebody who is dead, and what sources do not agree on."""
+    """What is still missing for a dead person, and what sources disagree on."""
     lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
     contested = [
         field_noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)
@@ -265,7 +265,7 @@ def open_points(case: FamilyCase, one: PersonId) -> str:
 
 
 def relation_to_seed(case: FamilyCase, one: PersonId) -> str:
-    """What somebody is to the first seed: 'grandfather of Charles Darwin'."""
+    """The kinship of a person to the first seed: 'grandfather of Charles Darwin'."""
     told = one_line(case.kinship.get(one, ""))
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")
     if not told or not seed:

@@ -14,7 +14,7 @@ from kiwiresearch.text.dates.ranges import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50
-"""A small tree knows too little about how common a name is: so many people of middling names are added."""
+"""A small tree says little about how common a name is, so that many people with average names are added."""
 TYPICAL_SHARE = 0.02
 RARITY_RANGE = (1.0, 7.5)
 
@@ -23,7 +23,7 @@ FAR_APART = -8.0
 SAME_DAY = 4.5
 SAME_MONTH = 3.8
 VAGUE = 12
-"""Years that overlap say less the wider they are: from so many on, next to nothing."""
+"""The wider two ranges of years, the less their overlap says; from this width on, next to nothing."""
 OTHER_ERA = -7.0
 
 ONE_LETTER_OFF = 0.94
@@ -32,7 +32,7 @@ RARE_COUNT = 2
 
 @dataclass(frozen=True, slots=True)
 class FeaturePoints:
-    """Log-odds with their reason; `share` tells how alike the two are, from 0 to 1."""
+    """Log-odds with their reason; `share` is the similarity from 0 to 1."""
 
     value: float
     share: float

@@ -144,9 +144,9 @@ def _by_names(a: Profile, b: Profile) -> Iterator[str]:
 
 
 WIDEST_ERA = 60
-"""Years; whoever may have been born in a longer time is not found by decades."""
+"""Years; people with a wider range of possible births are not paired by decade."""
 RARE_UP_TO = 150
-"""A sound that so few people have needs no decade beside it."""
+"""A sound that so few people share pairs them without a decade."""
 MAX_BLOCK_SIZE = 400
 """A block of more people than this says nothing."""
 MAX_DECADE_BLOCK_SIZE = 30
@@ -154,7 +154,7 @@ MAX_DECADE_BLOCK_SIZE = 30
 MAX_BIRTH_GAP = 15
 """Years between two births that no slip of a pen explains."""
 SHARED_IDS = ("familysearch", "find_a_grave", "wikidata", "zim")
-"""Ids that mean the same person wherever they stand; numbers within a GEDCOM file do not."""
+"""External ids that identify a person everywhere; numbers within a GEDCOM file do not."""
 
 Key = tuple[str, ...]
 
@@ -218,7 +218,7 @@ def _relatives(tree: Tree, person: PersonId) -> Iterable[tuple[str, tuple[Person
 
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
-    """Those of a block who can be one person; who stand in the same sources are never compared."""
+    """The pairs of a block that can be one person; people of the same source never are."""
     groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
     for one in block:
         groups[profiles[one].sources].append(profiles[one])

@@ -25,7 +25,7 @@ PLACEHOLDER_TEXT = """
 unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son private living none someone anonymous
 """
 PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
-"""What stands in place of a name that nobody knows."""
+"""Words that replace an unknown name."""
 SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
 SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
 INITIAL = 0.75
@@ -124,7 +124,7 @@ class Profile:
     birth_years: Years | None
     death_years: Years | None
     era: Years
-    """The years in which the person can have been born, as far as dates and relatives tell."""
+    """The years in which the person can have been born, from own dates and relatives."""
     birth_place: tuple[str, ...]
     death_place: tuple[str, ...]
     sources: frozenset[str]
@@ -181,7 +181,7 @@ def place_parts(place: str) -> tuple[str, ...]:
 
 
 def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
-    """The sources that speak of each person: nobody stands twice in one."""
+    """The sources about each person; none has a person twice."""
     found: dict[PersonId, set[str]] = defaultdict(set)
     for fact in tree.facts:
         if fact.field not in ("father", "mother", "parent", "spouse", "partner", "child", "sibling"):
@@ -221,7 +221,7 @@ def _narrowed(tree: Tree, person: PersonId, eras: Mapping[PersonId, Years]) -> Y
     ]
     low, high = eras[person]
     for first, last in bounds:
-        # A date that does not fit is somebody's mistake: the others stand.
+        # A date that does not fit is a mistake, and is ignored.
         if max(low, first) <= min(high, last):
             low, high = max(low, first), min(high, last)
     return low, high

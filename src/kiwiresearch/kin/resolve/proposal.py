@@ -71,7 +71,7 @@ class FeatureScore:
 
 @dataclass(frozen=True, slots=True)
 class MergeProposal:
-    """Whether two records mean one person, as far as anybody can tell; no merge is ever final."""
+    """Whether two records are one person; no merge is ever final."""
 
     candidate_pair: tuple[PersonId, PersonId]
     similarity_score: float

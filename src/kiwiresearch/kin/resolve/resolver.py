@@ -125,7 +125,7 @@ class PersonGroups:
         return len(heads) == 2 and any(heads & self._above(person) for person in pair)
 
     def _above(self, person: PersonId) -> set[PersonId]:
-        """The ancestors of a person as things stand, by their heads."""
+        """The heads of the groups of a person's ancestors."""
         found: set[PersonId] = set()
         waiting = [self.head(person)]
         while waiting:
@@ -138,7 +138,7 @@ class PersonGroups:
 
 
 def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
-    """Pairs that look alike and cannot be one: a reader will wonder, and is told why."""
+    """Pairs that look alike and cannot be one person, with the reasons, since a reader will wonder."""
     found = []
     shown: Counter[PersonId] = Counter()
     for pair, base in rounds.striking(STRIKING_SCORE):

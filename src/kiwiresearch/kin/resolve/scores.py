@@ -18,7 +18,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
 Relatives = Mapping[Role, tuple[PersonId, ...]]
 Belief = Callable[[Pair], float]
-"""Log-odds that two relatives are one person, as far as others than those who ask can tell."""
+"""Log-odds that two relatives are one person, without the evidence that comes from the asking pair."""
 
 SHARED: dict[Role, float] = {
     "father": 0.95, "mother": 0.93, "parent": 0.6, "sibling": 0.5, "spouse": 0.6, "child": 0.5,
@@ -74,7 +74,7 @@ def _by_role(tree: Tree, person: PersonId, profiles: Mapping[PersonId, Profile])
 
 
 def _other_parents(tree: Tree, person: PersonId) -> Iterator[PersonId]:
-    """Who has a child with somebody is a wife or husband, as far as telling people apart goes."""
+    """The other parents of a person's children, who count as spouses here."""
     for child in tree.children(person):
         yield from (one for one in tree.parents(child) if one != person)
 
@@ -158,7 +158,7 @@ MIN_PRIOR = 5.0
 RIVAL_FROM = -4.0
 """Log-odds from which on another candidate counts as a rival."""
 UNNAMED_CHILD_LIMIT = 3.0
-"""Of a child without a name, its parents do not tell which of their children it was."""
+"""The parents of an unnamed child do not say which of their children it was."""
 NAMESAKE_SIBLING_LIMIT = 2.0
 """Where births are years apart, a name given twice in one family is likelier than one person of two birthdays."""
 MAX_RIVALS = 50
@@ -267,7 +267,7 @@ class PairScores:
         )
 
     def may_be_siblings(self, pair: Pair) -> bool:
-        """Whether name or birth tells two apart whom their parents do not."""
+        """Whether two people with the same parents differ in name or birth."""
         return self._most_of_origin(pair) < math.inf
 
     def _most_of_origin(self, pair: Pair) -> float:
@@ -282,7 +282,7 @@ class PairScores:
         return NAMESAKE_SIBLING_LIMIT if gap > SLACK_YEARS else math.inf
 
     def _belief(self, pair: Pair, asking: Pair) -> float:
-        """What is believed of a pair but for what the asking pair itself has told it."""
+        """The belief in a pair, without the share that it owes to the asking pair."""
         known = self.beliefs.get(pair)
         if known is None:
             base = self.base(pair)

@@ -1,4 +1,4 @@
-"""The database of a case: made whole or not at all, opened, and changed in steps that are kept whole or not at all."""
+"""The database of a case: created and opened, and changed in steps that are stored completely or not at all."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SCHEMA = Schema(METADATA, CASE_FORMAT, 2, MappingProxyType({2: _drop_unused}), c
 
 
 class CaseDatabase:
-    """The one connection of a case. What hangs on a step is kept here: people to project anew, rows to audit."""
+    """The one connection of a case, with the state of the open step: people to project again, rows to audit."""
 
     def __init__(self, address: Address, now: Callable[[], str], busy_s: float) -> None:
         self.name = address.name
@@ -136,7 +136,7 @@ class CaseDatabase:
             self._database.enable_wal()
         if version != SCHEMA.version:
             with self._database.writing(WRITER) as connection:
-                version = self._version(connection)  # somebody may have been quicker
+                version = self._version(connection)  # another process may have upgraded it meanwhile
                 if version != SCHEMA.version:
                     SCHEMA.upgrade(connection, version)
         with self.reading():
@@ -206,7 +206,7 @@ class CaseDatabase:
                 yield
 
     def mark_broken(self) -> None:
-        """Keep nothing of this step, whoever catches the error that follows."""
+        """Roll this step back, even if the caller catches the error that follows."""
         self._broken = True
 
     def _check_not_broken(self) -> None:
@@ -268,13 +268,13 @@ class CaseDatabase:
             yield
             with self.errors():
                 if not self._database.is_file:
-                    # A row that was written anew has another transaction to its name, by which hosts notice a change.
+                    # Rewriting the row changes its transaction id, by which other hosts notice the change.
                     connection.execute(update(AUDIT_HEAD).values(seq=AUDIT_HEAD.c.seq))
                 connection.commit()
 
     @contextmanager
     def _transaction(self, *, is_write: bool) -> Iterator[Connection]:
-        """Errors of the engine at its begin are told as the case's; what its body raises stays what it is."""
+        """A transaction; engine errors at its start become errors of the case, errors of its body pass unchanged."""
         self.merged_into = None  # another process may have merged people since
         with ExitStack() as stack:
             with self.errors():
@@ -304,7 +304,7 @@ class StorePart:
 
 @contextmanager
 def _building(place: Address) -> Iterator[Address]:
-    """A place beside this one to make a case at; it comes here only when it is whole."""
+    """A temporary place next to this one; a finished case is moved from there."""
     if place.path is None:
         yield place
         return

@@ -34,7 +34,7 @@ class CaseSchemas:
     """The schemas of one database; several stores in it keep their cases apart."""
 
     def __init__(self, address: str, *, keeps_open: bool = False) -> None:
-        """Where `keeps_open`, connections are kept for the next question until it is closed."""
+        """With `keeps_open`, connections stay open until it is closed."""
         self._address = Address.parse(address, "case")
         connections = POOL_SIZE if keeps_open else 0
         self._engine = open_engine(self._address, CASE_ERRORS, busy_s=BUSY_S, connections=connections)

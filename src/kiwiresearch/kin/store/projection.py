@@ -146,7 +146,7 @@ CORE = ("birth_date", "birth_place", "death_date", "death_place")
 
 
 def refresh(db: CaseDatabase) -> None:
-    """Tell anew what the step has changed."""
+    """Derive again the rows of all people and ties that the step has changed."""
     if not (db.changed_people or db.changed_ties):
         return
     people, ties = sorted(db.changed_people), sorted(db.changed_ties)
@@ -241,7 +241,7 @@ def _ends(tie: Row) -> tuple[str, str]:
 
 
 def _shadowed(db: CaseDatabase, people: Sequence[str]) -> list[Row]:
-    """The ties of these people, each with the one that stands for it where several say the same."""
+    """The ties of these people; of several between the same two, all but the best get `shadowed_by`."""
     ties = RELATIONSHIP
     touching = or_(ties.c.person1_id.in_(people), ties.c.person2_id.in_(people))
     rows = db.rows(select(ties).where(touching).order_by(ties.c.id))

@@ -130,7 +130,7 @@ class Queues(StorePart):
             return self._db.insert_new(QUEUE_ITEM, row)
 
     def take(self, queue: QueueName) -> Item | None:
-        """Take the due item of highest priority, then of lowest id; whoever works on a case has it alone."""
+        """Take the due item of highest priority, then of lowest id. A case has one worker, so there is no race."""
         with self._db.writing():
             due = and_(QUEUE_ITEM.c.status == "pending", QUEUE_ITEM.c.not_before <= to_utc_text(self._db.now()))
             best = (
@@ -167,9 +167,9 @@ class Queues(StorePart):
             self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(status="pending"))
 
     def reclaim(self) -> int:
-        """Put back what a worker had taken when it was killed; how many.
+        """Put back the items that a killed worker had taken, and return how many.
 
-        It counts as a try: an item that ends whoever takes it three times is set aside.
+        It counts as a try, so that an item that kills every worker fails after three.
         """
         is_last = QUEUE_ITEM.c.retry_count >= RETRIES
         values = {

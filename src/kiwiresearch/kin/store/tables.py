@@ -117,7 +117,7 @@ EVENT = Table(
     *_columns("json", "participants"),
     *_columns("real", "confidence"),
 )
-"""What happened, derived from preferred facts and ties; the data model has it for whoever reads a case with SQL."""
+"""Events derived from preferred facts and ties, for those who read a case with SQL."""
 
 RELATIONSHIP = Table(
     "relationship",
@@ -282,7 +282,7 @@ AUDIT_HEAD = Table(
 """Where the audit log ends, so that rows cut off its end are missed."""
 
 CASE_FORMAT = Table("case_format", MetaData(), _key("name"), *_columns("text", "value"))
-"""The version of the tables. It is no part of what a case holds, so it stands apart from them."""
+"""The version of the tables; not part of the case, so in its own metadata."""
 
 UNCHANGEABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

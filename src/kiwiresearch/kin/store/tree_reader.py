@@ -176,7 +176,7 @@ class TreeReader(StorePart):
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)
 
     def assertion_count(self) -> int:
-        """How many statements are kept, those rejected as well."""
+        """The number of statements, rejected ones included."""
         with self._db.reading():
             return int(self._db.run(select(func.count()).select_from(ASSERTION)).scalar() or 0)
 

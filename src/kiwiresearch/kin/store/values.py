@@ -89,7 +89,7 @@ class CaseAuditRow:
 
 
 DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})
-"""Statements that are kept and no longer count."""
+"""Statements that stay in the case but no longer count."""
 STATUS_RANKS: Mapping[str, int] = {
     "verified": 0,
     "unverified": 1,
@@ -139,7 +139,7 @@ def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] |
 
 
 def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
-    """The DateRange that was kept."""
+    """The stored date."""
     if row is None:
         return None
     return DateRange(
@@ -153,7 +153,7 @@ def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
 
 
 def date_bounds(row: dict[str, Any] | None) -> Bounds:
-    """The days that agree with a kept date: 'before 1850' has no first one, 'about' reaches further."""
+    """The days that agree with a stored date: 'before 1850' has no first one, 'about' reaches further."""
     when = date_from_json(row)
     if when is None:
         return Bounds(None, None)
