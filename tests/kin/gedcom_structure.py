@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kiwiresearch.kin.gedcom.dates import Version, other_calendar, read_date
 from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, records, version_of
 
-LONGEST_OLD_LINE = 255
+MAX_OLD_LINE = 255
 EVENT_PARTS = "TYPE? DATE? PLAC? SOUR* NOTE*"
 RECORDS = frozenset({"HEAD", "SUBM", "INDI", "FAM", "SOUR", "REPO", "TRLR"})
 COMMON: dict[str, str] = {
@@ -87,7 +87,7 @@ def problems(text: str) -> list[str]:
     wrong = [*notes.problems(), *notes.unread_tags(), *_ends(text, found)]
     if version == "5.5.1":
         lines = enumerate(text.split("\r\n"), 1)
-        wrong += [f"Line {at}: longer than {LONGEST_OLD_LINE}" for at, line in lines if len(line) > LONGEST_OLD_LINE]
+        wrong += [f"Line {at}: longer than {MAX_OLD_LINE}" for at, line in lines if len(line) > MAX_OLD_LINE]
     for record in found:
         if record.tag not in RECORDS:
             wrong.append(f"Line {record.number}: no record is called {record.tag!r}")

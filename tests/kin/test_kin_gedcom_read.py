@@ -249,7 +249,7 @@ def test_a_zip_is_unpacked_within_limits(tmp_path: Path, monkeypatch: pytest.Mon
 def test_depth_length_and_notes_are_limited(tmp_path: Path) -> None:
     """Lines that are too deep or too long are left out, and a broken file does not give endless notes."""
     deep = "".join(f"{level} TAG\n" for level in range(1, 99))
-    body = f"0 @I1@ INDI\n1 NAME A\n{deep}1 NOTE {'x' * lines.LONGEST_LINE}\n" + "?\n" * 500
+    body = f"0 @I1@ INDI\n1 NAME A\n{deep}1 NOTE {'x' * lines.MAX_LINE_LENGTH}\n" + "?\n" * 500
     found = a_file(tmp_path, body)
     assert person(found).name == "A"
     assert len(found.notes) < lines.MAX_NOTES + 10

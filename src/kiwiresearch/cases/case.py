@@ -98,7 +98,7 @@ class Case:
         self.finder = finder
         self.settings = CaseSettings.from_record(store.settings)
         self.with_model = False
-        """Whether the model of the settings is asked where the rules are unsure; it learns nothing about living people."""
+        """Whether the model is asked where the rules are unsure; it learns nothing about living people."""
         self._plugins = plugins
         self._is_alone = False
 

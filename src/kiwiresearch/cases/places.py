@@ -25,7 +25,7 @@ CASES_FOLDER = Path("cases")
 CASE_FILE = "case.sqlite"
 SIDE_FILE_ENDINGS = ("-wal", "-shm")
 """Suffixes of SQLite's companion files."""
-BEGIN_HINT = "Begin one: kiwiresearch kin start 'NAME'"
+START_HINT = "Begin one: kiwiresearch kin start 'NAME'"
 
 
 def new_case_folder(name: str, *, cases: Path = CASES_FOLDER) -> Path:
@@ -41,10 +41,10 @@ def find_case_folder(wanted: str = "", *, cases: Path = CASES_FOLDER) -> Path:
         for folder in (checked_folder(wanted), cases / wanted):
             if _is_file(folder / CASE_FILE):
                 return folder
-        raise BadUsage(f"There is no case in {wanted!r}.", remedy=BEGIN_HINT)
+        raise BadUsage(f"There is no case in {wanted!r}.", remedy=START_HINT)
     found = sorted(case_folders(cases), key=lambda folder: (last_changed(folder), folder.name))
     if not found:
-        raise BadUsage("There is no case here yet.", remedy=BEGIN_HINT)
+        raise BadUsage("There is no case here yet.", remedy=START_HINT)
     return found[-1]
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cases.places import (
-    BEGIN_HINT,
     CASE_FILE,
+    START_HINT,
     CasePlace,
     FolderPlace,
     SchemaPlace,
@@ -115,7 +115,7 @@ def _free(folder: Path) -> Path:
 
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW = ".new-"
-FEWEST_LETTERS = 4
+MIN_ID_LETTERS = 4
 """How many letters of an id are enough to name a case, if they are unique."""
 
 
@@ -153,7 +153,7 @@ class StoredCases:
         found = self._named(words) if words else next(iter(self.all()), None)
         if found is None:
             what = f"There is no case {words!r} in the store." if words else "There is no case in the store yet."
-            raise BadUsage(what, remedy=f"{BEGIN_HINT}; a case in a folder is named by its path, such as cases/darwin.")
+            raise BadUsage(what, remedy=f"{START_HINT}; a case in a folder is named by its path, such as cases/darwin.")
         return found.id
 
     def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
@@ -222,7 +222,7 @@ class StoredCases:
     def _named(self, words: str) -> CaseEntry | None:
         rows = self._store.cases.all()
         called = [one for one in rows if one.name in (words, folder_name(words))]
-        begun = [one for one in rows if len(words) >= FEWEST_LETTERS and one.id.startswith(words)]
+        begun = [one for one in rows if len(words) >= MIN_ID_LETTERS and one.id.startswith(words)]
         return next(iter(called), begun[0] if len(begun) == 1 else None)
 
     def _place(self, case_id: str, name: str, place: str) -> CasePlace:

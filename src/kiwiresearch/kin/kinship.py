@@ -20,7 +20,7 @@ from kiwiresearch.kin.lineage import (
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
 
 NOT_RELATED = "not known to be related"
-LONGEST_PATH = 5
+MAX_PATH = 5
 """People on a path that is described in words; a longer path is only counted."""
 MAX_LEGS = 3
 NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
@@ -118,7 +118,7 @@ class KinshipFinder:
         people = [step.person for step in steps]
         legs: list[str] = []
         at = 0
-        while len(people) <= LONGEST_PATH and at < len(people) - 1:
+        while len(people) <= MAX_PATH and at < len(people) - 1:
             # The next neighbour always has a word, so each turn gets further.
             ends = range(len(people) - 1, at, -1)
             end = next(one for one in ends if one == at + 1 or self.relation_words(people[at], people[one]))

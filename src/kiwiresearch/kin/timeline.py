@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from kiwiresearch.kin.tree import DISCARDED as DISCARDED
-from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.kin.tree import DISCARDED, Fact, FieldName, Person, PersonId, Relationship, Status, Tree
 from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import Calendar, astronomical_year, day_at
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, date_relation

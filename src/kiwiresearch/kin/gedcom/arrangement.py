@@ -48,7 +48,7 @@ class Couple:
 
 def build_couples(tree: Tree) -> list[Couple]:
     """All families of a tree, in an order that depends on nothing but the tree."""
-    ties = [tie for tie in tree.relationships if _is_kept(tie, tree)]
+    ties = [tie for tie in tree.relationships if is_written(tie, tree)]
     found: dict[tuple[PersonId, ...], list[Couple]] = defaultdict(list)
     for tie in sorted(ties, key=_start):
         if tie.kind in ("spouse_of", "partner_of"):
@@ -70,9 +70,10 @@ def build_couples(tree: Tree) -> list[Couple]:
     return sorted(every, key=lambda couple: (_key(couple.members), _start(couple.union)))
 
 
-def _is_kept(tie: Relationship, tree: Tree) -> bool:
-    known = tie.first in tree.persons and tie.second in tree.persons
-    return known and tie.first != tie.second and tie.status not in DISCARDED
+def is_written(tie: Relationship, tree: Tree) -> bool:
+    """Whether a tie is part of an exported tree: it counts, and is between two different people of the tree."""
+    is_known = tie.first in tree.persons and tie.second in tree.persons
+    return is_known and tie.first != tie.second and tie.status not in DISCARDED
 
 
 def _key(members: Iterable[PersonId]) -> tuple[PersonId, ...]:

@@ -44,7 +44,7 @@ PAIR = re.compile(r"(?:(BET)\.?\s+(.+?)\s+AND\s+(.+)|FROM\s+(.+?)\s+TO\s+(.+))")
 PHRASE = re.compile(r"\s*\([^()]*\)$")
 OTHER_CALENDARS = ("FRENCH_R", "HEBREW", "ROMAN")
 OTHER_NAMES = (*OTHER_CALENDARS, "@#DFRENCH R@", "@#DUNKNOWN@")
-LONGEST = 120
+MAX_DATE_CHARS = 120
 COARSENESS: tuple[Unit, ...] = ("day", "month", "year")
 LAST_YEAR = 9999
 IGNORED_CHARACTERS = re.compile(r"[\s<>()\[\].,;?]+")
@@ -72,7 +72,7 @@ def other_calendar(text: str, version: Version) -> str:
 def read_date(text: str) -> DateRange | None:
     """The range of a GEDCOM date; None if it is not a date, or of a calendar that is kept verbatim."""
     upper = " ".join(text.upper().split())
-    if len(upper) > LONGEST or any(name in upper for name in OTHER_NAMES):
+    if len(upper) > MAX_DATE_CHARS or any(name in upper for name in OTHER_NAMES):
         return None
     return _formal(upper.strip("<>? ")) or _prose(text)
 

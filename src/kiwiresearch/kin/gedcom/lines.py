@@ -105,7 +105,7 @@ def _decode_plain(data: bytes, encoding: str, name: str) -> Decoded:
         return Decoded(data.decode("cp1252", "replace"), f"The file {said}; its letters were read as Windows-1252.")
 
 
-LONGEST_LINE = 65_536
+MAX_LINE_LENGTH = 65_536
 MAX_LINES = 2_000_000
 MAX_LEVEL = 24
 MAX_NOTES = 100
@@ -203,7 +203,7 @@ def records(text: str, notes: ImportNotes) -> list[GedcomLine]:
         if number > MAX_LINES:
             notes.add(number, f"the file has more than {MAX_LINES} lines; the rest is not read")
             break
-        match = LINE.fullmatch(text, start, end) if end - start <= LONGEST_LINE else None
+        match = LINE.fullmatch(text, start, end) if end - start <= MAX_LINE_LENGTH else None
         if match is None:
             if text[start:end].strip():
                 notes.add(number, "this is no line of GEDCOM, and is left out")

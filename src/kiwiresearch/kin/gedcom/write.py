@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, with_stable_ids
+from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, is_written, with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
 from kiwiresearch.kin.gedcom.read_families import parent_scope, partners_scope
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
@@ -25,7 +25,7 @@ from kiwiresearch.kin.gedcom.write_events import (
 )
 from kiwiresearch.kin.gedcom.write_people import FamilyLinks, write_person
 from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 
 MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]
 MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
@@ -215,8 +215,7 @@ def _family_links(couples: list[Couple]) -> dict[PersonId, FamilyLinks]:
 def _siblings(tree: Tree) -> dict[PersonId, list[Relationship]]:
     found: dict[PersonId, list[Relationship]] = {}
     for tie in tree.relationships:
-        known = tie.first in tree.persons and tie.second in tree.persons and tie.first != tie.second
-        if tie.kind == "sibling_of" and known and tie.status not in DISCARDED:
+        if tie.kind == "sibling_of" and is_written(tie, tree):
             found.setdefault(tie.first, []).append(tie)
     return found
 

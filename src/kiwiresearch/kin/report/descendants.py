@@ -21,8 +21,8 @@ from kiwiresearch.kin.report.drawing import (
 )
 from kiwiresearch.kin.report.labels import display_name, year_phrase
 from kiwiresearch.kin.report.pedigree import elbow, is_doubtful_tie, parent_ties, tie_note
-from kiwiresearch.kin.timeline import DISCARDED, birth_of
-from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.kin.timeline import birth_of
+from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
 from kiwiresearch.messages.message import Message
 from kiwiresearch.text.display import count_of
 

@@ -17,6 +17,7 @@ GAP = 12.0
 TOP = 34.0
 EDGE = 8.0
 NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
+LINE_HEIGHT = 16.0
 
 CORNERS = {"male": 2, "female": 16, "": 8}
 """Corners show the sex, since they need no colour."""
@@ -40,6 +41,17 @@ class Box:
     """How the person belongs there: a qualifier of the tie, `doubtful`, or `again`."""
     is_repeat: bool = False
     is_root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLine:
+    """A line of text in a box."""
+
+    role: str
+    text: str
+    y: str
+    size: str
+    rtl: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +138,22 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     yield f'<rect class="box" x="{number(box.x)}" y="{number(box.y)}" {size} rx="{corner}"/>'
     # An inner picture cuts off what a font makes wider than anybody could know.
     yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
-    room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
-    if below:
-        lines.append(("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE))
-    step = 16.0
-    y = BOX_HEIGHT / 2 - step * (len(lines) - 1) / 2 + 4.5
-    for role, line, points in lines:
-        turned = ' direction="rtl"' if is_rtl(line) else ""
+    for line in box_lines(name, below):
+        direction = ' direction="rtl"' if line.rtl else ""
         yield (
-            f'<text class="{role}" x="{number(BOX_WIDTH / 2)}" y="{number(y)}" font-size="{number(points)}" '
-            f'text-anchor="middle"{turned}>{escape(line)}</text>'
+            f'<text class="{line.role}" x="{number(BOX_WIDTH / 2)}" y="{line.y}" font-size="{line.size}" '
+            f'text-anchor="middle"{direction}>{escape(line.text)}</text>'
         )
-        y += step
     yield f"</svg>{closed}"
+
+
+def box_lines(name: str, below: str) -> Iterator[BoxLine]:
+    """The name of a box in up to three lines, centred together with the line below it, which is cut to fit."""
+    room = BOX_WIDTH - 2 * PADDING
+    # Names are bold, and therefore a little wider than the font is measured.
+    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
+    lines += [("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
+    y = BOX_HEIGHT / 2 - LINE_HEIGHT * (len(lines) - 1) / 2 + 4.5
+    for role, text, size in lines:
+        yield BoxLine(role, text, number(y), number(size), is_rtl(text))
+        y += LINE_HEIGHT

@@ -21,8 +21,7 @@ from kiwiresearch.kin.report.drawing import (
     picture,
 )
 from kiwiresearch.kin.report.labels import display_name
-from kiwiresearch.kin.timeline import DISCARDED
-from kiwiresearch.kin.tree import PersonId, Relationship, Tree
+from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
 from kiwiresearch.text.display import count_of
 
 MAX_BOXES = 127

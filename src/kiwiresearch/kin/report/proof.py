@@ -21,8 +21,9 @@ from kiwiresearch.kin.report.labels import (
     one_line,
     value_phrase,
 )
-from kiwiresearch.kin.timeline import DISCARDED, birth_of
+from kiwiresearch.kin.timeline import birth_of
 from kiwiresearch.kin.tree import (
+    DISCARDED,
     RELATION_FIELDS,
     Evidence,
     Fact,

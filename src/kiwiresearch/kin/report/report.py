@@ -203,6 +203,13 @@ def ending_section(case: FamilyCase) -> Iterator[Block]:
 
 MAX_GENERATIONS = 8
 """Generations of ancestors in a picture; the list below it has more."""
+ANCESTORS_CAPTION = (
+    "Each name leads to its person. A broken line is not by blood, or in doubt; a broken box is a person drawn twice."
+)
+DESCENDANTS_CAPTION = (
+    "Couples stand one below the other, their children to the right of them; "
+    "beside one parent alone stand children of whom no other is told."
+)
 MODEL_MARK = " °"
 RULES_NOTE = "all other sentences are those of the rules"
 WHERE_PROOFS_ARE = "Below each value stands its proof. A tie of two people has it once, with the first of them."
@@ -268,27 +275,23 @@ def _mark(said: SummarySentence) -> str:
 
 def _pictures(case: FamilyCase, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
     tree = case.tree
-    drawn = [
-        (n, seed, pedigree(tree, seed, anchors, generations=MAX_GENERATIONS, name=f"pedigree-{n}"))
-        for n, seed in enumerate(seeds, start=1)
+    up = [
+        (seed, pedigree(tree, seed, anchors, generations=MAX_GENERATIONS, name=f"pedigree-{number}"))
+        for number, seed in enumerate(seeds, start=1)
     ]
-    if any(svg for _, _, svg in drawn):
-        yield Heading(line_of("Ancestors"), anchor="ancestors")
-    for _, seed, svg in drawn:
-        if svg:
-            label = f"Ancestors of {display_name(tree, seed)}"
-            caption = "Each name leads to its person. A broken line is not by blood, or in doubt; "
-            caption += "a broken box is a person drawn twice."
-            yield Picture(svg, label, caption, ancestors_in_words(tree, seed))
-    drawn = [(n, one, descendants(tree, one, anchors, name=f"descendants-{n}")) for n, one in enumerate(seeds, start=1)]
-    if any(svg for _, _, svg in drawn):
-        yield Heading(line_of("Descendants"), anchor="descendants")
-    for _, seed, svg in drawn:
-        if svg:
-            label = f"Descendants of {display_name(tree, seed)}"
-            caption = "Couples stand one below the other, their children to the right of them; "
-            caption += "beside one parent alone stand children of whom no other is told."
-            yield Picture(svg, label, caption, descendants_in_words(tree, seed))
+    down = [
+        (seed, descendants(tree, seed, anchors, name=f"descendants-{number}"))
+        for number, seed in enumerate(seeds, start=1)
+    ]
+    for title, caption, in_words, drawn in (
+        ("Ancestors", ANCESTORS_CAPTION, ancestors_in_words, up),
+        ("Descendants", DESCENDANTS_CAPTION, descendants_in_words, down),
+    ):
+        pictures = [(seed, svg) for seed, svg in drawn if svg]
+        if pictures:
+            yield Heading(line_of(title), anchor=title.lower())
+        for seed, svg in pictures:
+            yield Picture(svg, f"{title} of {display_name(tree, seed)}", caption, in_words(tree, seed))
 
 
 def _people(proofs: Proofs, people: Sequence[PersonId]) -> Iterator[Block]:

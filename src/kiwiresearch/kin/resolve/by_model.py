@@ -116,7 +116,7 @@ def apply_opinion(
     at = ACTIONS.index(proposal.recommended_action)
     action: Action = ACTIONS[min(max(at + step, 0), len(ACTIONS) - 1)]
     kinds = sum(one.points >= MIN_SUPPORT for one in proposal.features)
-    if action == proposal.recommended_action or (action == "merge" and kinds < settings.least_groups):
+    if action == proposal.recommended_action or (action == "merge" and kinds < settings.min_groups):
         return proposal
     return replace(proposal, recommended_action=action, decided_by=f"model {by}")
 

@@ -104,7 +104,7 @@ def sounds(word: str) -> tuple[str, ...]:
 Years = tuple[int, int]
 ALL_TIME: Years = (-20_000, 20_000)
 MAX_NAMES = 5
-LONGEST_LIFE = 105
+MAX_LIFE_YEARS = 105
 PARENT_AGES = (12, 75)
 SPOUSE_GAP = 45
 ERA_ROUNDS = 2
@@ -209,7 +209,7 @@ def _own_era(person: Person) -> Years:
     born, died = years_of(person.birth), years_of(person.death)
     if born:
         return born
-    return (max(died[0], ALL_TIME[0]) - LONGEST_LIFE, died[1]) if died else ALL_TIME
+    return (max(died[0], ALL_TIME[0]) - MAX_LIFE_YEARS, died[1]) if died else ALL_TIME
 
 
 def _narrowed(tree: Tree, person: PersonId, eras: Mapping[PersonId, Years]) -> Years:

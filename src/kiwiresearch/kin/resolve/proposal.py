@@ -19,7 +19,7 @@ class ResolveSettings:
     review_at: float = 0.50
     shown_at: float = 0.20
     """Below, a pair is not worth a line, unless its name and dates ask for an explanation."""
-    least_groups: int = 2
+    min_groups: int = 2
     """How many independent kinds of evidence an unattended merge needs."""
     rounds: int = 4
     """How often what is known of relatives is passed on."""
@@ -32,9 +32,9 @@ class ResolveSettings:
                 f"The thresholds {marks[1:-1]!r} are not in order.",
                 remedy="Give shown_at, review_at, review_merge_at and merge_at from low to high, between 0 and 1.",
             )
-        if self.rounds < 0 or self.least_groups < 1:
+        if self.rounds < 0 or self.min_groups < 1:
             raise BadSettings(
-                f"{self.rounds!r} rounds and {self.least_groups!r} kinds of evidence make no sense.",
+                f"{self.rounds!r} rounds and {self.min_groups!r} kinds of evidence make no sense.",
                 remedy="Allow no fewer than 0 rounds and 1 kind of evidence.",
             )
 
@@ -125,7 +125,7 @@ class MergeProposal:
 
 def action_for(score: float, groups: int, settings: ResolveSettings) -> Action:
     """The action for a score; without enough kinds of evidence nothing is merged unattended."""
-    if score >= settings.merge_at and groups >= settings.least_groups:
+    if score >= settings.merge_at and groups >= settings.min_groups:
         return "merge"
     if score >= settings.review_merge_at:
         return "merge_with_review"

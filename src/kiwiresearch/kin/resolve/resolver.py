@@ -155,7 +155,7 @@ def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, .
     speaking = [one for one in features if one.points >= MIN_SUPPORT]
     action: Action = "separate" if vetoes else action_for(score, len(speaking), rounds.settings)
     against = [*vetoes, *(one.reason for one in features if one.points < 0)]
-    if not vetoes and len(speaking) < rounds.settings.least_groups:
+    if not vetoes and len(speaking) < rounds.settings.min_groups:
         against.append("only one kind of evidence speaks for it" if speaking else "no evidence speaks for it")
     if kin.unmatched and not any(one.feature == "relationship_consistency" and one.points < 0 for one in features):
         against.append(f"no match among their {_listed(kin.unmatched)}")

@@ -19,8 +19,8 @@ from kiwiresearch.kin.store.tables import (
     PERSON_NAME,
     RELATIONSHIP,
 )
-from kiwiresearch.kin.store.values import DISCOUNTED, STATUS_RANKS, best_by_field, date_bounds, rank_key
-from kiwiresearch.kin.tree import row_id
+from kiwiresearch.kin.store.values import STATUS_RANKS, best_by_field, date_bounds, rank_key
+from kiwiresearch.kin.tree import DISCARDED, row_id
 
 StatementRow = Mapping[str, Any]
 PERSON_EVENTS = ("birth", "baptism", "death", "burial")
@@ -56,7 +56,7 @@ def events_of_relationship(tie: StatementRow) -> list[dict[str, Any]]:
 
 
 def _counts(tie: StatementRow) -> bool:
-    return not tie["shadowed_by"] and tie["status"] not in DISCOUNTED
+    return not tie["shadowed_by"] and tie["status"] not in DISCARDED
 
 
 def _event(
@@ -108,7 +108,7 @@ class MergedPeople:
     def variants(self, person: str, said: Sequence[PersonaRow], name: str) -> list[dict[str, str]]:
         """The other forms of the name, each with what kind of form it is."""
         found = {row["told_name"]: "title" for row in self.people[person]}
-        asserted = (row for row in said if row["field_name"] == "name" and row["status"] not in DISCOUNTED)
+        asserted = (row for row in said if row["field_name"] == "name" and row["status"] not in DISCARDED)
         found |= {row["field_value"]["value"]: "asserted" for row in asserted}
         for one in self.people[person]:
             found |= {row["value"]: row["kind"] for row in self.names.get(one["id"], ())}
@@ -176,7 +176,7 @@ def _refresh_relationships(db: CaseDatabase, ties: Sequence[str]) -> None:
 
 def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
     ranked = sorted(said, key=rank_key)
-    living = [row for row in ranked if row["status"] not in DISCOUNTED] or ranked
+    living = [row for row in ranked if row["status"] not in DISCARDED] or ranked
     values = [row["field_value"] for row in living]
     start = next((value["when"] for value in values if value["when"]), None)
     end = next((value["until"] for value in values if value["until"]), None)

@@ -17,8 +17,8 @@ from kiwiresearch.kin.store.tables import (
     RELATIONSHIP,
     SOURCE_RECORD,
 )
-from kiwiresearch.kin.store.values import DISCOUNTED, date_from_json, rank_key
-from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId, Relationship, Source, Tree
+from kiwiresearch.kin.store.values import date_from_json, rank_key
+from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 Row = Mapping[str, Any]
 LONG_COLUMNS = ("canonical_text", "raw_extracted", "metadata")
@@ -57,11 +57,11 @@ def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=rank_key):
         alike[row["field_name"], row["value_key"]].append(row)
-    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCOUNTED}
+    preferred = {row["field_name"] for row in rows if row["preferred"] and row["status"] not in DISCARDED}
     found = []
     for (field, _), group in alike.items():
         lead = group[0]
-        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCOUNTED)
+        chosen = lead["preferred"] or (field not in preferred and lead["status"] not in DISCARDED)
         preferred.add(field)
         found.append(
             Fact(
@@ -153,18 +153,18 @@ class TreeReader(StorePart):
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
             ties = _rows(self._db, RELATIONSHIP)
-            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCOUNTED]
+            assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCARDED]
             evidence = _evidence(self._db)
             sources = {row["id"]: _source(row) for row in _rows(self._db, SOURCE_RECORD)}
         by_entity: defaultdict[str, list[Row]] = defaultdict(list)
         for row in assertions:
             by_entity[row["entity_id"]].append(row)
         facts = [fact for row in people for fact in _facts(by_entity[row["id"]], evidence)]
-        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCOUNTED}
+        dead = {fact.person for fact in facts if fact.field in DEATHS and fact.status not in DISCARDED}
         told = _ties(ties, by_entity, evidence)
         return Tree(
             {row["id"]: _person(row, is_dead=row["id"] in dead) for row in people},
-            tuple(tie for tie in told if everything or tie.status not in DISCOUNTED),
+            tuple(tie for tie in told if everything or tie.status not in DISCARDED),
             tuple(sorted(facts, key=lambda fact: fact.id)),
             sources,
         )
@@ -172,7 +172,7 @@ class TreeReader(StorePart):
     def nothing_rejected(self) -> bool:
         """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
         with self._db.reading():
-            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCOUNTED))) for at in (ASSERTION, RELATIONSHIP)]
+            fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)
 
     def assertion_count(self) -> int:
@@ -186,6 +186,6 @@ class TreeReader(StorePart):
             row = self._db.rows(select(PERSON).where(PERSON.c.id == root))[0]
             rows = ASSERTION
             deaths = select(rows.c.id).where(
-                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCOUNTED))
+                rows.c.entity_id == root, rows.c.field_name.in_(DEATHS), rows.c.status.not_in(sorted(DISCARDED))
             )
             return _person(row, is_dead=self._db.run(deaths.limit(1)).first() is not None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.kin.tree import DISCARDED, PersonId
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
 
 
@@ -88,8 +88,6 @@ class CaseAuditRow:
     hash: str
 
 
-DISCOUNTED: frozenset[str] = frozenset({"rejected", "hypothesis", "superseded"})
-"""Statements that stay in the case but no longer count."""
 STATUS_RANKS: Mapping[str, int] = {
     "verified": 0,
     "unverified": 1,
@@ -103,14 +101,14 @@ STATUS_RANKS: Mapping[str, int] = {
 
 def rank_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, float, str]:
     """The order of assertions: living ones, what was preferred, how well verified, how sure, and then the id."""
-    return row["status"] in DISCOUNTED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
+    return row["status"] in DISCARDED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
 
 
 def best_by_field(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The statement to be shown for each field."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in sorted(rows, key=rank_key):
-        if row["status"] not in DISCOUNTED:
+        if row["status"] not in DISCARDED:
             best.setdefault(row["field_name"], row)
     return best
 

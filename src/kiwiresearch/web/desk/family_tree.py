@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import records as told
-from kiwiresearch.document.svg import FAMILY_FONT, is_rtl
 from kiwiresearch.kin.report.descendants import descendants_layout
 from kiwiresearch.kin.report.drawing import (
     BOX_HEIGHT,
@@ -19,12 +18,12 @@ from kiwiresearch.kin.report.drawing import (
     CORNERS,
     DATE_SIZE,
     HEAD_SIZE,
-    NAME_SIZE,
-    PADDING,
     Box,
+    BoxLine,
     Label,
     Layout,
     Tie,
+    box_lines,
     number,
 )
 from kiwiresearch.kin.report.labels import lifespan
@@ -37,20 +36,8 @@ from kiwiresearch.web.desk.translations import person_name, said
 from kiwiresearch.web.families import CaseId, Direction, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS
 
-LINE = 16.0
 NAMED_GENERATIONS = 3
 """So many generations have a name of their own; those beyond are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoxLine:
-    """A line of words in a box."""
-
-    role: str
-    text: str
-    y: str
-    size: str
-    rtl: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +115,8 @@ def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
         number(box.x),
         number(box.y),
         CORNERS[person.sex],
-        tuple(_lines(name, below)),
+        tuple(box_lines(name, below)),
     )
-
-
-def _lines(name: str, below: str) -> Iterator[BoxLine]:
-    room = BOX_WIDTH - 2 * PADDING
-    lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
-    lines += [("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
-    y = BOX_HEIGHT / 2 - LINE * (len(lines) - 1) / 2 + 4.5
-    for role, text, size in lines:
-        yield BoxLine(role, text, number(y), number(size), is_rtl(text))
-        y += LINE
 
 
 def _labels(layout: Layout, words: Catalogue, way: str) -> Iterator[DrawnLabel]:
