@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.cases.case import find_person
@@ -82,18 +82,10 @@ def _person(store: CaseStore, tree: Tree, one: PersonId) -> bool:
 
 def _fact(store: CaseStore, fact: Fact, sources: Mapping[SourceId, SourceId]) -> None:
     for evidence in _quoted(fact.evidence):
+        extracted = _extracted(fact.field, fact.value, evidence, fact.confidence)
         store.assert_fact(
             fact.person,
-            ExtractedFact(
-                fact.field,
-                fact.value,
-                _said(evidence),
-                "gedcom",
-                fact.confidence,
-                fact.when,
-                locator=evidence.locator,
-                rationale=evidence.rationale,
-            ),
+            replace(extracted, when=fact.when),
             sources[evidence.source],
             status=fact.status,
             reliability=evidence.reliability,
@@ -107,22 +99,12 @@ def _relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapp
         return
     field, named = FIELD_OF[tie.kind], tree.persons[tie.second].name or "?"
     for evidence in _quoted(tie.evidence):
+        extracted = _extracted(field, named, evidence, tie.confidence)
         store.assert_tie(
             tie.kind,
             tie.first,
             tie.second,
-            ExtractedFact(
-                field,
-                named,
-                _said(evidence),
-                "gedcom",
-                tie.confidence,
-                tie.start,
-                tie.end,
-                tie.qualifier,
-                locator=evidence.locator,
-                rationale=evidence.rationale,
-            ),
+            replace(extracted, when=tie.start, until=tie.end, qualifier=tie.qualifier),
             sources[evidence.source],
             status=tie.status,
             reliability=evidence.reliability,
@@ -131,8 +113,9 @@ def _relationship(store: CaseStore, tree: Tree, tie: Relationship, sources: Mapp
         )
 
 
-def _said(evidence: Evidence) -> Snippet:
-    return Snippet(evidence.start, evidence.end, evidence.snippet)
+def _extracted(field: FieldName, value: str, evidence: Evidence, confidence: float) -> ExtractedFact:
+    snippet, why = Snippet(evidence.start, evidence.end, evidence.snippet), evidence.rationale
+    return ExtractedFact(field, value, snippet, "gedcom", confidence, locator=evidence.locator, rationale=why)
 
 
 def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:

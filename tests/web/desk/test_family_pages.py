@@ -310,7 +310,7 @@ def test_lives_and_sources_are_decided(owner: httpx2.Client, copied: tuple[str, 
     assert "(the user says so: <bdi>a letter of 1999</bdi>)" in owner.get(place).text
     sent(owner, f"{place}/living", status="deceased", why="<b>une lettre</b>")
     page = owner.get(place, headers={"Accept-Language": "fr"}).text
-    assert '(l’utilisateur le dit\u00a0: <bdi>&lt;b&gt;une lettre&lt;/b&gt;</bdi>)' in page
+    assert "(l’utilisateur le dit\u00a0: <bdi>&lt;b&gt;une lettre&lt;/b&gt;</bdi>)" in page
     assert owner.post(f"{place}/living", data={"status": "asleep", "why": "x"}).status_code == 422
     for on, words in (("yes", "Switch off"), ("", "Switch on")):
         sent(owner, f"{base}/sources/wikidata", on=on)

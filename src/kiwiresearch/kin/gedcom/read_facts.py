@@ -223,9 +223,9 @@ def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEv
     told = {"date": date, "place": place}
     missing = {part for part, value in told.items() if value and not any(one.speaks_for(part) for one in evidence)}
     if missing or not evidence:
-        evidence.append(
-            CitedEvidence(_own_evidence(file, record, line), frozenset(missing) if evidence else frozenset())
-        )
+        last = max(line.all("DATE", "PLAC"), key=lambda below: below.start, default=None)
+        own = file.quote_lines(record, line, last)
+        evidence.append(CitedEvidence(own, frozenset(missing) if evidence else frozenset()))
     return ReadEvent(date, when, place, tuple(evidence))
 
 
@@ -250,24 +250,10 @@ def _more_exact(line: GedcomLine, date: GedcomLine | None, when: DateRange | Non
     phrases = [phrase.value for phrase in date.all("PHRASE")] if date else []
     for words in (*phrases, *_date_notes(line)):
         better = read_date(words)
-        if better and (when is None or _fits(better, when)):
+        if better and (when is None or (better.earliest, better.latest) == (when.earliest, when.latest)):
             return better
     return when
 
 
 def _date_notes(line: GedcomLine) -> Iterator[str]:
     return (note.value.removeprefix(DATE_NOTE) for note in line.all("NOTE") if note.value.startswith(DATE_NOTE))
-
-
-def _fits(better: DateRange, when: DateRange) -> bool:
-    return (better.earliest, better.latest) == (when.earliest, when.latest)
-
-
-def _own_evidence(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> Evidence:
-    """The lines from the event to its date and place."""
-    last = _last(line.all("DATE", "PLAC"))
-    return file.quote_lines(record, line, last) if last else file.quote_lines(record, line)
-
-
-def _last(lines: Iterable[GedcomLine]) -> GedcomLine | None:
-    return max(lines, key=lambda line: line.start, default=None)

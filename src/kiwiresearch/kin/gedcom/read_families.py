@@ -111,11 +111,13 @@ def read_couple(
     evidence = [*(began.evidence("marriage") if began else ()), *named]
     if not evidence:
         evidence = [file.quote_lines(record, record, max((one.line for one in couple), key=lambda line: line.start))]
+    if not began and not parting:
+        evidence = [replace(one, rationale=f"{MARRIAGE_NOT_STATED} {one.rationale}".strip()) for one in evidence]
     ties.add(
         _kind(record, marriages, lived),
         first,
         second,
-        evidence if began or parting else [_mark_not_stated(one) for one in evidence],
+        evidence,
         qualifier="divorced" if parting and parting.value.strip().upper() != "N" else "",
         start=began.when if began else None,
         end=read_event(file, record, ending).when if ending else None,
@@ -133,10 +135,6 @@ def read_marriages(file: GedcomFile, family: FamilyRecord, facts: Iterable[Perso
 
 def _typed(record: GedcomLine, kind: str) -> Iterator[GedcomLine]:
     return (line for line in record.all("EVEN") if line.get("TYPE").lower() == kind.lower())
-
-
-def _mark_not_stated(evidence: Evidence) -> Evidence:
-    return replace(evidence, rationale=f"{MARRIAGE_NOT_STATED} {evidence.rationale}".strip())
 
 
 def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]) -> RelationKind:

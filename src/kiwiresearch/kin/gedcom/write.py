@@ -45,15 +45,11 @@ def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCo
         for fact in facts:
             about = _unions(fact, unions.get(person, ()), couples, facts)
             for at, share in about.items():
-                if not any(_same(fact, other) for other in told[at]):
+                if all((fact.field, fact.value) != (other.field, other.value) for other in told[at]):
                     told[at].append(replace(fact, evidence=share))
             rest.extend(() if about else (fact,))
         alone[person] = tuple(event_versions(rest, MARRIAGE))
     return {at: tuple(event_versions(_in_order(facts, couples[at]), MARRIAGE)) for at, facts in told.items()}, alone
-
-
-def _same(fact: Fact, other: Fact) -> bool:
-    return (fact.field, fact.value) == (other.field, other.value)
 
 
 def _in_order(facts: list[Fact], couple: Couple) -> list[Fact]:

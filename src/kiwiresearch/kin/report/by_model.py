@@ -101,7 +101,7 @@ def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
 
 
 def _words(text: str, names: Sequence[str]) -> list[str]:
-    words = [word for found in WORD.findall(text) if (word := fold(found))]
+    words = _folded(text)
     whole = sorted({tuple(_folded(name)) for name in names} - {()}, key=lambda name: (-len(name), name))
     found: list[str] = []
     at = 0

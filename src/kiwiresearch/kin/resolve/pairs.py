@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from kiwiresearch.kin.plausibility import YOUNGEST_PARENT
@@ -161,11 +161,16 @@ Key = tuple[str, ...]
 
 def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[Pair, ...]:
     """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and outside ids."""
-    sounds = {one: _sounds(profile) for one, profile in profiles.items()}
-    common = Counter(code for codes in sounds.values() for code in codes)
+    codes_of = {
+        one: tuple(
+            dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t))
+        )
+        for one, profile in profiles.items()
+    }
+    common = Counter(code for codes in codes_of.values() for code in codes)
     blocks: dict[Key, list[PersonId]] = defaultdict(list)
     for one, profile in profiles.items():
-        for key in dict.fromkeys(_keys(tree, profile, profiles, sounds, common)):
+        for key in dict.fromkeys(_keys(tree, profile, profiles, codes_of, common)):
             blocks[key].append(one)
     found = {
         pair
@@ -176,18 +181,14 @@ def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[P
     return tuple(sorted(found))
 
 
-def _sounds(profile: Profile) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t)))
-
-
 def _keys(
     tree: Tree,
     profile: Profile,
     profiles: Mapping[PersonId, Profile],
-    sounds: Mapping[PersonId, Sequence[str]],
+    codes_of: Mapping[PersonId, Sequence[str]],
     common: Mapping[str, int],
 ) -> Iterator[Key]:
-    codes = sounds[profile.id]
+    codes = codes_of[profile.id]
     low, high = profile.era
     if high - low <= WIDEST_ERA:
         # Half of the neighbouring decades on each side: two people of neighbouring decades then meet.
@@ -201,20 +202,12 @@ def _keys(
             yield from (
                 (what, first, str(year)) for first in sorted(initials) for year in range(years[0], years[1] + 1)
             )
-    for role, relatives in _relatives(tree, profile.id):
-        for relative in relatives:
+    for role, relatives in (("parent", tree.parents), ("spouse", tree.spouses), ("child", tree.children)):
+        for relative in relatives(profile.id):
             yield ("tied", role, relative)
             if relative in profiles and codes:
-                yield from (("kin", codes[0], role, code) for code in sounds[relative][:2])
+                yield from (("kin", codes[0], role, code) for code in codes_of[relative][:2])
     yield from (("id", kind, value) for kind, value in sorted(profile.external.items()) if kind in SHARED_IDS)
-
-
-def _relatives(tree: Tree, person: PersonId) -> Iterable[tuple[str, tuple[PersonId, ...]]]:
-    return (
-        ("parent", tree.parents(person)),
-        ("spouse", tree.spouses(person)),
-        ("child", tree.children(person)),
-    )
 
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import ColumnElement, Table, func, select
@@ -21,35 +22,36 @@ from kiwiresearch.kin.store.values import date_from_json, rank_key
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Relationship, Source, Tree
 
 Row = Mapping[str, Any]
-LONG_COLUMNS = ("canonical_text", "raw_extracted", "metadata")
-"""Long columns that a tree does not need."""
+EVIDENCE_COLUMNS = {
+    "source": "source_record_id",
+    "snippet": "citation_snippet",
+    "start": "span_start",
+    "end": "span_end",
+    "method": "extraction_method",
+    "reliability": "source_reliability",
+    "information": "information_type",
+    "rationale": "llm_rationale",
+}
+"""The columns of evidence whose names are not those of the fields of `Evidence`."""
 DEATHS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 def _rows(db: CaseDatabase, table: Table, *conditions: ColumnElement[bool]) -> Sequence[Row]:
-    columns = [column for column in table.c if column.name not in LONG_COLUMNS]
-    return db.rows(select(*columns).where(*conditions).order_by(table.c.id))
+    return db.rows(select(table).where(*conditions).order_by(table.c.id))
 
 
 def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
+    """The evidence of each assertion."""
     found: defaultdict[str, list[Evidence]] = defaultdict(list)
-    for row in _rows(db, EVIDENCE_CLAIM):
-        found[row["assertion_id"]].append(
-            Evidence(
-                row["id"],
-                row["source_record_id"],
-                row["citation_snippet"],
-                row["span_start"],
-                row["span_end"],
-                row["locator"],
-                row["extraction_method"],
-                row["source_reliability"],
-                row["information_type"],
-                row["directness"],
-                row["llm_rationale"].get("text", ""),
-            )
-        )
+    for row in db.rows(select(EVIDENCE_CLAIM.c.assertion_id, *_columns(EVIDENCE_CLAIM, Evidence, EVIDENCE_COLUMNS))):
+        rationale = row["rationale"].get("text", "")
+        found[row.pop("assertion_id")].append(Evidence(**{**row, "rationale": rationale}))
     return found
+
+
+def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
+    """The columns of a table, under the names of a dataclass's fields."""
+    return [table.c[names.get(one.name, one.name)].label(one.name) for one in fields(kind)]
 
 
 def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
@@ -108,22 +110,6 @@ def _ties(
     ]
 
 
-def _source(row: Row) -> Source:
-    return Source(
-        row["id"],
-        row["url"],
-        row["source_name"],
-        row["title"],
-        row["source_tier"],
-        row["accessed_at"],
-        row["content_hash"],
-        row["origin_group"],
-        row["form"],
-        row["official"],
-        row["user_contributed"],
-    )
-
-
 def _person(row: Row, *, is_dead: bool) -> Person:
     return Person(
         row["id"],
@@ -155,7 +141,8 @@ class TreeReader(StorePart):
             ties = _rows(self._db, RELATIONSHIP)
             assertions = [row for row in _rows(self._db, ASSERTION) if everything or row["status"] not in DISCARDED]
             evidence = _evidence(self._db)
-            sources = {row["id"]: _source(row) for row in _rows(self._db, SOURCE_RECORD)}
+            columns = _columns(SOURCE_RECORD, Source, {"name": "source_name", "tier": "source_tier"})
+            sources = {row["id"]: Source(**row) for row in self._db.rows(select(*columns).order_by(SOURCE_RECORD.c.id))}
         by_entity: defaultdict[str, list[Row]] = defaultdict(list)
         for row in assertions:
             by_entity[row["entity_id"]].append(row)
