@@ -86,11 +86,6 @@ def ancestors(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
     return generations_away(person, tree.parents)
 
 
-def descendants(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
-    """Everybody who descends from a person, with the least number of generations down."""
-    return generations_away(person, tree.children)
-
-
 def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[PersonId]]) -> dict[PersonId, int]:
     """Who can be reached, nearest first; a person who is their own ancestor is met once, and not counted."""
     found = {person: 0}
@@ -105,24 +100,6 @@ def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[Perso
     return found
 
 
-def generations(tree: Tree, seed: PersonId) -> Mapping[PersonId, int]:
-    """The generation of everybody tied to the seed: 1 for parents, 0 for spouses and siblings, -1 for children.
-
-    If two paths lead to a person, the shorter one counts.
-    """
-    require_person(tree, seed)
-    found = {seed: 0}
-    waiting = deque([seed])
-    while waiting:
-        one = waiting.popleft()
-        for step in _neighbours(tree, one):
-            if step.person not in found:
-                change = {"parent": 1, "child": -1}.get(step.kind, 0)
-                found[step.person] = found[one] + change
-                waiting.append(step.person)
-    return found
-
-
 def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
     ties: tuple[tuple[StepKind, tuple[PersonId, ...]], ...] = (
         ("parent", tree.parents(person)),
@@ -131,15 +108,6 @@ def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
         ("sibling", tree.siblings(person)),
     )
     return [Step(other, kind) for kind, others in ties for other in sorted(others)]
-
-
-def shortest_path(tree: Tree, first: PersonId, second: PersonId) -> tuple[Step, ...]:
-    """The shortest way from one person to another, both included; empty if no tie leads there.
-
-    For many ways from the same person, call `arrivals` once.
-    """
-    require_person(tree, first, second)
-    return path_to(predecessors_from(tree, first), second)
 
 
 def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:

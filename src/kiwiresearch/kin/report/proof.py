@@ -112,10 +112,6 @@ class Support:
     words: str
     tone: Tone
 
-    @property
-    def is_proved(self) -> bool:
-        return self.tone == "good"
-
 
 def origins(tree: Tree, evidence: Iterable[Evidence]) -> frozenset[str]:
     """The independent origins of evidence: sources that copy from each other are one."""
