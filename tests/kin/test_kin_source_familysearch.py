@@ -234,7 +234,7 @@ class Browser:
 def test_sign_in_happens_in_the_users_browser(site: Site, tmp_path: Path) -> None:
     """The program waits on this machine for the answer to its own question, and the case gets neither key nor token."""
     plugin = waiting_at_a_free_port(plugin_at(site))
-    switches = Switches(on=("familysearch",), endpoints=(("familysearch", site.address),))
+    switches = Switches(on=("familysearch",), endpoints={"familysearch": site.address})
     browser = Browser("/favicon.ico", "/callback", "/callback?code=the-code&state=forged", "/else?state=")
     with CaseStore.create(tmp_path / "case.sqlite", {}, lambda: "2026-01-01T00:00:00Z") as store:
         gate = open_gate(store, switches, {"KIWIRESEARCH_KEY_FAMILYSEARCH": KEY}, clock=site.time.clock())

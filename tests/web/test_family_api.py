@@ -17,7 +17,7 @@ from tests.web.running import Heard, heard
 from kiwiresearch.cases.case import Case
 from kiwiresearch.cases.places import CASE_FILE
 from kiwiresearch.cases.records import CachedCase, conflict_records, evidence_records, summary_record, timeline_records
-from kiwiresearch.cases.registry import MAX_SEEN, CaseRegistry
+from kiwiresearch.cases.registry import MAX_OPEN_CASES, CaseRegistry
 from kiwiresearch.cases.repository import case_id
 from kiwiresearch.cases.review import living_record, merges_record
 from kiwiresearch.errors import CannotWrite
@@ -296,12 +296,12 @@ def test_no_folder_no_cases(tmp_path: Path) -> None:
     assert CaseRegistry(tmp_path / "none").ids() == ()
     with contextlib.closing(CaseRegistry(tmp_path)) as cases:
         cases.begin_empty("Ann Pell")
-        for number in range(MAX_SEEN + 1):
+        for number in range(MAX_OPEN_CASES + 1):
             shutil.copytree(tmp_path / "ann-pell", tmp_path / f"copy-{number}")
         for one in cases.ids():
             with cases.reading(one) as case:
                 assert case.tree("public").persons == {}
-        assert len(cases._seen) == MAX_SEEN
+        assert len(cases._open_cases) == MAX_OPEN_CASES
 
 
 @pytest.mark.parametrize(

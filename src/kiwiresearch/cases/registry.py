@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace.workspace import Workspace
 
 
-MAX_SEEN = 4
+MAX_OPEN_CASES = 4
 """How many cases stay open with their computed values: those that were asked for last."""
 WAIT_HINT = "Wait until it is done, or stop it."
 
@@ -52,7 +52,7 @@ WAIT_HINT = "Wait until it is done, or stop it."
 def open_registry(workspace: Workspace) -> CaseRegistry:
     """The cases of a user's server."""
     root = server_folder(workspace, "cases", workspace.settings.serve.cases)
-    return CaseRegistry(root, plugins_folder(workspace), workspace.settings.kin, kept=_stored(workspace, root))
+    return CaseRegistry(root, plugins_folder(workspace), workspace.settings.kin, repository=_stored(workspace, root))
 
 
 def _stored(workspace: Workspace, root: Path) -> CaseRepository | None:
@@ -72,30 +72,30 @@ class CaseRegistry:
         plugins: Path | None = None,
         scope: CaseScope | None = None,
         *,
-        kept: CaseRepository | None = None,
+        repository: CaseRepository | None = None,
     ) -> None:
         self.root = root
         self.plugins = plugins
         self._scope = scope
-        self._kept = kept or FolderCases(root)
-        self._seen: OrderedDict[str, tuple[Hashable, CachedCase]] = OrderedDict()
-        self._told: dict[tuple[str, Mode], tuple[Hashable, CaseSummary]] = {}
+        self._repository = repository or FolderCases(root)
+        self._open_cases: OrderedDict[str, tuple[Hashable, CachedCase]] = OrderedDict()
+        self._summaries: dict[tuple[str, Mode], tuple[Hashable, CaseSummary]] = {}
         self._locks: dict[str, threading.RLock] = {}
-        self._changing = threading.RLock()
-        self._beginning = threading.Lock()
+        self._state_lock = threading.RLock()
+        self._start_lock = threading.Lock()
         """Two cases of one name are started one after the other; reading does not wait for it."""
 
     def ids(self) -> tuple[str, ...]:
         """The cases there are, the one that was worked on last first."""
-        return self._kept.ids()
+        return self._repository.ids()
 
     def find(self, words: str) -> str:
         """The id of the case that its owner calls so."""
-        return self._kept.find(words)
+        return self._repository.find(words)
 
     def place(self, wanted: str) -> CasePlace:
         """Where a case is; NothingFound for an unknown id."""
-        found = self._kept.place(wanted)
+        found = self._repository.place(wanted)
         if found is None:
             raise NothingFound(f"There is no case {wanted!r}.", remedy="'GET /api/family' lists all of them.")
         return found
@@ -114,7 +114,7 @@ class CaseRegistry:
         """A case to read, by one thread at a time; computed values are cached until the case changes."""
         place = self.place(wanted)
         with self._lock(wanted), rewording_errors(place.without_names):
-            yield self._as_it_is(wanted, place)
+            yield self._cached(wanted, place)
 
     def summary(self, wanted: str, mode: Mode) -> CaseSummary:
         """What a list says of a case."""
@@ -123,23 +123,23 @@ class CaseRegistry:
         place = self.place(wanted)
         with rewording_errors(place.without_names):
             stamp = place.stamp()
-        known = self._told.get((wanted, mode))
+        known = self._summaries.get((wanted, mode))
         if known is None or known[0] != stamp:
             with self.reading(wanted) as case:
-                known = self._told[wanted, mode] = stamp, summary_record(case, mode)
+                known = self._summaries[wanted, mode] = stamp, summary_record(case, mode)
         return known[1]
 
     @contextmanager
     def changing(self, wanted: str) -> Iterator[Case]:
         """A case to change, locked for everybody else."""
         place = self.place(wanted)
-        with rewording_errors(place.without_names), self._opened_alone(place) as case:
+        with rewording_errors(place.without_names), self._open_exclusively(place) as case:
             yield case
 
-    def _opened_alone(self, place: CasePlace) -> Case:
+    def _open_exclusively(self, place: CasePlace) -> Case:
         from kiwiresearch.cases.case import Case
 
-        with _naming_nobody():
+        with _anonymous_refusal():
             return Case.open(place, plugins=self.plugins, alone_s=0.0)
 
     def check_free(self, wanted: str, *, is_ours: bool = False) -> None:
@@ -147,7 +147,7 @@ class CaseRegistry:
         place = self.place(wanted)
         if is_ours:
             raise FolderTaken("This case is being worked on, or in line for it.", remedy=WAIT_HINT)
-        with rewording_errors(place.without_names), _naming_nobody(), place.exclusive():
+        with rewording_errors(place.without_names), _anonymous_refusal(), place.exclusive():
             pass
 
     def start(self, settings: CaseSettings, finder: Finder) -> str:
@@ -167,22 +167,22 @@ class CaseRegistry:
         return self._begin(name, lambda place: Case.empty(place, settings).close())
 
     def _begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
-        with self._beginning:
-            return self._kept.begin(name, make)
+        with self._start_lock:
+            return self._repository.begin(name, make)
 
-    def _as_it_is(self, wanted: str, place: CasePlace) -> CachedCase:
+    def _cached(self, wanted: str, place: CasePlace) -> CachedCase:
         from kiwiresearch.cases.records import CachedCase
 
         stamp = place.stamp()
-        with self._changing:
-            kept = self._seen.pop(wanted, None)
+        with self._state_lock:
+            kept = self._open_cases.pop(wanted, None)
         if kept is not None and kept[0] != stamp:
             kept[1].close()
             kept = None
         kept = kept or (stamp, CachedCase.open(place, plugins=self.plugins))
-        with self._changing:
-            self._seen[wanted] = kept
-            for old in list(self._seen)[:-MAX_SEEN]:
+        with self._state_lock:
+            self._open_cases[wanted] = kept
+            for old in list(self._open_cases)[:-MAX_OPEN_CASES]:
                 self._forget(old)
         return kept[1]
 
@@ -191,23 +191,23 @@ class CaseRegistry:
         lock = self._lock(old)
         if lock.acquire(blocking=False):
             try:
-                self._seen.pop(old)[1].close()
+                self._open_cases.pop(old)[1].close()
             finally:
                 lock.release()
 
     def _lock(self, wanted: str) -> threading.RLock:
-        with self._changing:
+        with self._state_lock:
             return self._locks.setdefault(wanted, threading.RLock())
 
     def close(self) -> None:
-        with self._changing:
-            for old in list(self._seen):
+        with self._state_lock:
+            for old in list(self._open_cases):
                 self._forget(old)
-        self._kept.close()
+        self._repository.close()
 
 
 @contextmanager
-def _naming_nobody() -> Iterator[None]:
+def _anonymous_refusal() -> Iterator[None]:
     """Refuse a locked case without saying whose it is."""
     try:
         yield

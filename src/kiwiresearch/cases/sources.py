@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kiwiresearch.codec import Record
+from kiwiresearch.codec import Record, plain
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.store.case import CaseStore
@@ -37,22 +37,14 @@ class Switches:
     terms: tuple[str, ...] = ()
     """Plugins whose terms the user has read and complies with."""
     contact: str = ""
-    endpoints: tuple[tuple[str, str], ...] = ()
+    endpoints: Mapping[str, str] = field(default_factory=dict)
     """The user's own addresses that replace a plugin's."""
 
     @classmethod
     def of(cls, store: CaseStore) -> Switches:
         kept: Mapping[str, Any] = store.state(KEY) or {}
-        endpoints = tuple(sorted(kept.get("endpoints", {}).items()))
-        return cls(tuple(kept.get("on", ())), tuple(kept.get("terms", ())), str(kept.get("contact", "")), endpoints)
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "on": list(self.on),
-            "terms": list(self.terms),
-            "contact": self.contact,
-            "endpoints": dict(self.endpoints),
-        }
+        on, terms = tuple(kept.get("on", ())), tuple(kept.get("terms", ()))
+        return cls(on, terms, str(kept.get("contact", "")), kept.get("endpoints", {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +82,7 @@ def set_plugin(
     before = Switches.of(store)
     others = {one for one in before.on if one != name}
     agreed = {one for one in before.terms if one != name}
-    elsewhere = {one: url for one, url in before.endpoints if one != name}
+    elsewhere = {one: url for one, url in before.endpoints.items() if one != name}
     if on and endpoint:
         elsewhere[name] = _checked_endpoint(known, endpoint)
     after = replace(
@@ -98,10 +90,10 @@ def set_plugin(
         on=tuple(sorted(others | {name} if on else others)),
         terms=tuple(sorted(agreed | {name} if on and terms else agreed)),
         contact=contact or before.contact,
-        endpoints=tuple(sorted(elsewhere.items())),
+        endpoints=dict(sorted(elsewhere.items())),
     )
     with store.step("user"):
-        store.set_state(KEY, after.record())
+        store.set_state(KEY, plain(after))
     return after
 
 
@@ -125,7 +117,7 @@ def open_case_sources(
     gate = open_gate(store, switches, environment, clock=clock)
     chosen = [known.named(name).plugin for name in switches.on]
     sign_ins = {plugin.plugin_id: SignIn(plugin, gate) for plugin in chosen if plugin.auth}
-    sources = open_sources(books, known, gate, sign_ins=sign_ins, endpoints=dict(switches.endpoints))
+    sources = open_sources(books, known, gate, sign_ins=sign_ins, endpoints=switches.endpoints)
     return OpenSources(sources, gate, sign_ins)
 
 
@@ -157,7 +149,7 @@ def open_gate(
     permit = Permissions(
         frozenset(switches.on),
         frozenset(switches.terms),
-        {name: frozenset({_place(url)}) for name, url in switches.endpoints},
+        {name: frozenset({_place(url)}) for name, url in switches.endpoints.items()},
         contact=switches.contact,
         credentials=Credentials(environment),
     )
@@ -225,7 +217,7 @@ def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | No
 
 def _hosts(plugin: Plugin, switches: Switches) -> tuple[str, ...]:
     """The hosts that the plugin queries: the user's own endpoint, or its own."""
-    own = dict(switches.endpoints).get(plugin.plugin_id)
+    own = switches.endpoints.get(plugin.plugin_id)
     return (urlsplit(own).netloc,) if own else tuple(sorted(plugin.hosts()))
 
 
