@@ -41,7 +41,7 @@ class _ListQuery(BaseModel):
     n: Number = 1
 
     def filters(self) -> dict[str, Any]:
-        """All of it but the number of the part."""
+        """The parameters of its address, without the number of the page."""
         return self.model_dump(by_alias=True, exclude={"n"}, exclude_defaults=True)
 
 
@@ -82,7 +82,7 @@ class EdgeQuery(_ListQuery):
 
 
 class KinQuery(_ListQuery):
-    """Whose relatives, or how two people are tied; nobody asks for the families."""
+    """Whose relatives, or how two people are related; without a person, the list of families."""
 
     person: Annotated[str, Field(max_length=500)] = ""
     other: Annotated[str, Field(max_length=500)] = ""
@@ -106,8 +106,8 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/atlas/{book}")
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
-        told = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return shown.page(request, atlas, "overview", told=shown.atlases.screen(atlas).overview(told))
+        found = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        return shown.page(request, atlas, "overview", told=shown.atlases.screen(atlas).overview(found))
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
@@ -152,7 +152,7 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
 
 
 class _AtlasPages:
-    """Draws the parts of an atlas, or a page that says that it is being worked out."""
+    """The pages of an atlas; while a table is still being made, a page that says so."""
 
     def __init__(self, room: ServerContext, pages: Pages) -> None:
         self.atlases = room.atlases
@@ -179,18 +179,18 @@ class _AtlasPages:
 
         try:
             self.atlases.wait_for(atlas, *recipes)
-            whole = rows_of(query)
-            if query.n > last_number(whole.total, SIZE):
-                query = query.model_copy(update={"n": last_number(whole.total, SIZE)})
-                whole = rows_of(query)
+            found_page = rows_of(query)
+            if query.n > last_number(found_page.total, SIZE):
+                query = query.model_copy(update={"n": last_number(found_page.total, SIZE)})
+                found_page = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
-        part = self.atlases.screen(atlas).filter_page(whole)
+        part = self.atlases.screen(atlas).filter_page(found_page)
         rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
-        """A person with their relatives, or how two are tied; who is not found or kept back is told kindly."""
+        """A person with their relatives, or how two people are related; the page says who is not found or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.screen(atlas), self.atlases.run_limited
         told = tied = None

@@ -1,4 +1,4 @@
-"""Two runs compared claim by claim; recent comparisons are cached."""
+"""The page that compares two runs claim by claim."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Stamps = tuple[tuple[str, ...], tuple[FileStamp, ...]]
 
 
 class ComparisonCache:
-    """The comparisons that were asked for last."""
+    """The latest comparisons, by the files they were made from."""
 
     def __init__(self) -> None:
         self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
 
     def get(self, old: RunView, new: RunView) -> Comparison:
-        """What became of the old run's claims in the new one."""
+        """What became of the claims of the old run in the new one."""
         return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
 
 
@@ -47,7 +47,7 @@ def _stamps(*runs: RunView) -> Stamps:
 DIFFERENCES_PER_PAGE = 25
 MAX_PAGES = 100_000
 MAX_RUNS = 500
-"""So many can be chosen from, the newest; any other is named by its address."""
+"""The newest runs, which the form offers; others can be named in the address."""
 
 RunName = Annotated[str, Query(max_length=255)]
 
@@ -86,7 +86,7 @@ def _run_or_none(runs: RunViews, name: str) -> RunView | None:
 
 
 def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
-    """Why two runs cannot be compared, by the name that the catalogue has for it; empty if they can."""
+    """Why two runs cannot be compared, as a key of the catalogue; empty if they can."""
     if any(name and side is None for name, side in zip((old, new), sides, strict=True)):
         return "unknown"
     if bool(old) != bool(new):

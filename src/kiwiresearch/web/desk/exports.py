@@ -1,4 +1,4 @@
-"""Pages of the desk: a run for other programs, each format with what it is for, and the files to take along."""
+"""The page of export formats, and the files that it offers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "cite": ("bibtex", "ris", "csl-json"),
     "count": ("claims-csv", "csv", "graphml", "gexf"),
 }
-"""What the formats are for, by the names under which the catalogue has their words; each is in one group."""
+"""The formats by purpose, as keys of the catalogue; each format is in one group."""
 
 WITH_NOTES = frozenset({"markdown", "html", "obsidian", "epub", "zim", "claims-csv"})
 
@@ -44,7 +44,7 @@ TYPES = {
     ".zim": "application/x-zim",
     ".zip": "application/zip",
 }
-# What is in the file comes from books: it may be kept, and not be shown as a page of this server.
+# The content comes from books: a browser may save it, but not show it as a page of this server.
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
@@ -86,7 +86,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
 
 def download_response(run: RunView, form: str) -> Response:
-    """A run in a format, as a file that a browser or a program keeps."""
+    """A run in a format, as a file to save."""
     file = _one_file(form, run.topic, make_files(run.path, form))
     kind = TYPES.get(PurePosixPath(file.name).suffix, "application/octet-stream")
     return Response(
@@ -95,7 +95,6 @@ def download_response(run: RunView, form: str) -> Response:
 
 
 def format_choice(name: str) -> FormatChoice:
-    """How a format is offered."""
     form = FORMATS[name]
     several = form.is_folder or len(form.names) > 1
     ending = ".zip" if several else PurePosixPath(form.names[0]).suffix
@@ -103,7 +102,7 @@ def format_choice(name: str) -> FormatChoice:
 
 
 def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> ExportedFile:
-    """What a browser keeps: the file, or a zip of several, under a name that tells the topic."""
+    """The file to save, or a zip of several, named after the topic."""
     name = folder_name(topic)
     if len(files) == 1 and not FORMATS[form].is_folder:
         place = PurePosixPath(files[0].name)
@@ -116,7 +115,7 @@ def _one_file(form: str, topic: str, files: tuple[ExportedFile, ...]) -> Exporte
 
 
 def content_disposition(name: str) -> str:
-    """The header that names a file, in letters that every browser reads, and in its own."""
+    """The header that names a file, in ASCII for old browsers and in full."""
     stem, dot, ending = name.rpartition(".")
     plain = re.sub(r"[^A-Za-z0-9-]+", "", stem).strip("-") or "research"
     return f"attachment; filename=\"{plain}{dot}{ending}\"; filename*=UTF-8''{percent(name, safe='')}"

@@ -40,14 +40,14 @@ from kiwiresearch.zim.archive import EntryRef
 
 @dataclass(frozen=True, slots=True)
 class NotesTarget:
-    """What notes are about, with the words that readers know it by."""
+    """What notes are about, with the words by which readers know it."""
 
     kind: TargetKind
     id: str
     words: str
     language: str = ""
     url: str = ""
-    """Where it is read; empty if that is not on this server."""
+    """Where it is read; empty if it is not on this server."""
 
     @property
     def target(self) -> NoteTarget:
@@ -55,13 +55,13 @@ class NotesTarget:
 
     @property
     def key(self) -> str:
-        """A name that no other target of the run has, for what a browser keeps."""
+        """A name that is unique in the run, under which a browser stores drafts."""
         return f"{self.kind} {self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class TargetNotes:
-    """The notes on one target, and those that were taken away."""
+    """The notes on one target, and those that were removed."""
 
     there: tuple[Note, ...]
     gone: tuple[Note, ...]
@@ -88,26 +88,26 @@ class NoteForm:
 
 @dataclass(frozen=True, slots=True)
 class NoteSubmission:
-    """A form of a note: what was typed, on what, where its page is, and whether a script waits for the answer."""
+    """A form that was sent: what was typed, about what, on which page, and whether by a script."""
 
     target: NotesTarget
     typed: NoteForm
     back: str
     in_place: bool
     note: Note | None = None
-    """The note that it changes."""
+    """The note that it changes, if it is not a new one."""
     seen: str = ""
-    """The version of that note which its reader had before them."""
+    """The version of that note that was shown when it was edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFailure:
-    """Why a note is not saved, and what to do about it."""
+    """Why a note was not saved, and what to do about it."""
 
     words: str
     status: int
     language: str = ""
-    """Of the words, where it is not the reader's."""
+    """The language of the words, if it is not the reader's."""
 
 
 def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
@@ -132,7 +132,7 @@ def run_target(run: RunView) -> NotesTarget:
 
 
 def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
-    """What a form says its note is about; an error if the run knows nothing of it."""
+    """What a form says its note is about; an error if the run does not have it."""
     if kind == "claim":
         return claim_target(run, run.claim(target_id))
     if kind == "page":
@@ -143,7 +143,7 @@ def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
 
 
 def target_of(run: RunView, note: Note) -> NotesTarget:
-    """What a note is about; in the words of the note itself where the run no longer knows it."""
+    """What a note is about; in the words of the note itself if the run no longer has it."""
     try:
         return named_target(run, note.target.kind, note.target.id)
     except KiwiError:  # the run was changed since, or made again
@@ -163,19 +163,23 @@ def _title(run: RunView, ref: EntryRef) -> str:
 
 def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
     """A new note of the visitor."""
-    who, kept = current_visitor().name, run.note_lines
-    return add_note(run.path, target.target, opinion, now=utc_now(), about=target.words, author=who, kept=kept)
+    author = current_visitor().name
+    return add_note(
+        run.path, target.target, opinion, now=utc_now(), about=target.words, author=author, kept=run.note_lines
+    )
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
-    """A note with another opinion, unless it has another version than the one that was `seen`."""
+    """A note with another opinion; NoteChanged if it has another version by now."""
     _need_own(run, note_id)
-    who, kept = current_visitor().name, run.note_lines
-    return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, kept=kept)
+    editor = current_visitor().name
+    return change_note(
+        run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=editor, kept=run.note_lines
+    )
 
 
 def set_removed(run: RunView, note_id: str, *, gone: bool) -> Note:
-    """A note that is taken away, or brought back."""
+    """Remove a note, or restore it."""
     _need_own(run, note_id)
     return set_gone(run.path, note_id, now=utc_now(), gone=gone, kept=run.note_lines)
 
@@ -191,7 +195,7 @@ ANCHOR = "#notes"
 
 RunId = Annotated[str, Path(max_length=255)]
 NoteId = Annotated[str, Path(max_length=100)]
-# Longer than a note may be: what is too long comes back to whoever typed it, and is not refused unseen.
+# Longer than a note may be, so that a text that is too long is shown again and not simply refused.
 Text = Annotated[str, Form(max_length=10 * MAX_REASON)]
 Word = Annotated[str, Form(max_length=20)]
 TargetId = Annotated[str, Form(max_length=MAX_TARGET)]
@@ -200,7 +204,7 @@ InPlace = Annotated[bool, Form()]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The page of all notes on a run, and what the forms do."""
+    """The page of all notes on a run, and the forms that write, change, remove and restore them."""
     routes = APIRouter(include_in_schema=False)
     runs = run_views(room, jobs)
 
@@ -295,7 +299,7 @@ def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: in
 
 
 def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
-    """Keep a note, or give it back to whoever typed it with what it lacks, or why it cannot be kept."""
+    """Save a note, or show the form again with what is missing or why it failed."""
     if sent.typed.lack:
         problem = catalogue_for(request)(f"notes.lacks.{sent.typed.lack}", most=MAX_REASON)
         return _returned_form(pages, request, run, sent, NoteFailure(problem, 400))

@@ -35,7 +35,7 @@ class RunView(Run):
     """A finished run with the addresses of its pages, its claims and itself on the desk."""
 
     here: Container[str] | None = None
-    """The ids of the books that can be read on this server; None does not ask."""
+    """The ids of the books that can be read on this server; None for all."""
 
     @classmethod
     def of(cls, run: Run, here: Container[str] | None) -> Self:
@@ -43,7 +43,7 @@ class RunView(Run):
 
     @property
     def made_at(self) -> str:
-        """When it was finished here, or put here, in UTC, as `customs.moment` reads it."""
+        """When it was finished or copied here, in UTC, as `Locale.moment` reads it."""
         try:
             moment = (self.path / MANIFEST).stat().st_mtime
         except OSError:
@@ -74,7 +74,7 @@ class RunView(Run):
         return found
 
     def _read(self, name: str, read: Callable[[Path], T]) -> T:
-        """A value of the run; what is wrong with a file is told without the folder, which is the server's own."""
+        """A value of the run; errors do not name the folder, which only concerns the server."""
         try:
             self.file(name)
             return super()._read(name, read)
@@ -85,21 +85,21 @@ class RunView(Run):
             ) from problem
 
     def url(self, tab: str = "brief") -> str:
-        """Where the run is shown, or one of its other tabs."""
+        """The address of the run, or of one of its other tabs."""
         return run_address(self.id, tab)
 
     def claim_url(self, claim_id: str) -> str:
         return f"{self.url('claims')}/{percent(claim_id, safe=':')}"
 
     def page_url(self, ref: EntryRef, start: int | None = None, end: int | None = None) -> str:
-        """Where a page of the run is read, its words marked; empty when its book is not on this server."""
+        """The address of a page of the run with words marked; empty if its book is not on this server."""
         if self.here is not None and ref.book not in self.here:
             return ""
         return page_address(ref, run=self.id, mark=f"{start}-{end}" if start is not None and end is not None else "")
 
 
 class ShelfBookIds:
-    """The ids of the books of a shelf, as they are now."""
+    """The ids of the books on a shelf at the moment."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -109,7 +109,7 @@ class ShelfBookIds:
 
 
 class RunViews:
-    """The finished runs of a folder; several of these over one folder share what they have read."""
+    """The finished runs of a folder; views with the same `runs` share what was read."""
 
     def __init__(self, folder: Path, here: Container[str] | None = None, runs: Runs | None = None) -> None:
         self._folder = folder
@@ -137,7 +137,7 @@ class RunViews:
 
     def _is_damaged(self, run_id: str) -> bool:
         with contextlib.suppress(OSError, RunNotFound):
-            if run_id in {one.name for one in self._folder.iterdir()}:  # no id leads anywhere else
+            if run_id in {one.name for one in self._folder.iterdir()}:  # an id with slashes must not lead elsewhere
                 try:
                     Run.open(self._folder / run_id)
                 except RunDamaged:
@@ -146,5 +146,5 @@ class RunViews:
 
 
 def run_views(room: ServerContext, jobs: JobQueue) -> RunViews:
-    """The runs of a server, which links to pages of those books only that are on its shelf."""
+    """The runs of a server; pages of books that are not on its shelf have no address."""
     return RunViews(jobs.folder, ShelfBookIds(room.shelf), jobs.runs)

@@ -16,7 +16,7 @@ from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
 
 def time_element(text: str, customs: Locale, told: str = "") -> Markup:
-    """A moment as an element that programs can read, around the sentence that has it where there is one."""
+    """A time as an element that programs can read, around its own text or a sentence that has it."""
     moment, shown = local_time(text), told or customs.moment(text)
     if moment is None:
         return escape(shown)
@@ -42,26 +42,26 @@ def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = Fals
 
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
-"""Kinds of problems that arise below the pages, whose own words are English and name what it is about."""
+"""Kinds of problems that come from errors, whose own words are English and name what is concerned."""
 
 COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]")
-"""What is typed into a terminal: a command, or an option of one."""
+"""A command for a terminal, or an option of one."""
 
 
 def problem_key(problem: Problem, words: Catalogue) -> str:
-    """The name under which the catalogue has this problem, or one of its sort."""
+    """The key of the catalogue for a problem, or for problems of its sort."""
     if words.has(f"problems.kinds.{problem.kind}.title"):
         return f"problems.kinds.{problem.kind}"
     return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
 
 
 def has_own_words(problem: Problem) -> bool:
-    """Whether its own words say more than the catalogue does: the title of a book, the name of a setting."""
+    """Whether its own words say more than the catalogue, such as the title of a book."""
     return problem.kind in KINDS_OF_ERRORS and bool(problem.detail)
 
 
 def is_command(remedy: str) -> bool:
-    """Whether a remedy is for somebody at a terminal, which a reader of the desk may not have."""
+    """Whether a remedy needs a terminal, which a reader of the desk may not have."""
     return bool(COMMAND.search(remedy))
 
 
@@ -75,7 +75,7 @@ WHY_LIVING = (
     ("long_ago", re.compile(r"born more than (?P<n>\d+) years ago, judging by (?P<ground>.+)")),
     ("not_long_ago", re.compile(r"born (?P<n>\d+) years ago or less, as far as (?P<ground>.+) tells")),
 )
-"""Why somebody counts as living or dead, as the rules word it, by the name under which the catalogue has it."""
+"""Why a person counts as living or dead, in the words of the rules, by keys of the catalogue."""
 
 AGES = (
     ("exactly", re.compile(r"(?P<most>\d+)")),
@@ -85,11 +85,11 @@ AGES = (
     ("at_most", re.compile(r"at most (?P<most>\d+)")),
     ("before_birth", re.compile(r"before birth")),
 )
-"""How old somebody was, as timelines word it, likewise."""
+"""Ages in the words of timelines, by keys of the catalogue."""
 
 
 def person_name(words: Catalogue, name: str) -> str:
-    """A name; whoever is kept back has none."""
+    """A name; people who are withheld have none."""
     if name == LIVING_NAME:
         return words("family.living_name")
     return " ".join(name.split()) or words("family.unnamed")
@@ -105,7 +105,7 @@ def life_years(words: Catalogue, years: str) -> str:
 
 
 def age_text(english: str, words: Catalogue) -> str:
-    """How old somebody was; what is no age is shown as it stands, marked as English."""
+    """An age; other text is shown as it is and marked as English."""
     for name, form in AGES:
         if found := form.fullmatch(english):
             return words(f"family.age.{name}", **found.groupdict())
@@ -113,7 +113,7 @@ def age_text(english: str, words: Catalogue) -> str:
 
 
 def living_reason(english: str, words: Catalogue) -> Markup:
-    """Why somebody counts as living or dead; a reason that is none of ours is shown as it stands, marked as English."""
+    """Why a person counts as living or dead; other text is shown as it is and marked as English."""
     plain = english[:1].lower() + english[1:].rstrip(".")
     for name, form in WHY_LIVING:
         if found := form.fullmatch(plain):
@@ -124,7 +124,7 @@ def living_reason(english: str, words: Catalogue) -> Markup:
 
 
 def _reason_value(key: str, text: str, words: Catalogue) -> Markup:
-    """A part of a reason: the catalogue has what verdicts rest on; what the user says is in any language."""
+    """A value of a reason: the catalogue has the grounds; the words of a user may be in any language."""
     if key == "words":
         return Markup('<bdi dir="auto">{}</bdi>').format(text)
     if key == "ground":
