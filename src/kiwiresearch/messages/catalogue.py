@@ -185,7 +185,7 @@ class Catalogue:
     """The sentences of one language by key; values go into the names in braces."""
 
     language: str
-    customs: Locale
+    locale: Locale
     _entries: Mapping[str, Entry]
 
     def __call__(self, key: str, /, **values: object) -> str:
@@ -196,7 +196,7 @@ class Catalogue:
     def template(self, key: str, values: Mapping[str, object]) -> str:
         """The singular or the plural of a sentence, without its values."""
         entry = self._entries[key]
-        return entry if isinstance(entry, str) else entry["one" if self.customs.is_one(values["n"]) else "other"]
+        return entry if isinstance(entry, str) else entry["one" if self.locale.is_one(values["n"]) else "other"]
 
     def has(self, key: str) -> bool:
         """Whether there is a sentence, for keys made of names such as the type of a claim."""
@@ -216,7 +216,7 @@ class Catalogue:
     def shown(self, value: object) -> str:
         """A value within a sentence; numbers are counts, so that years must be given as text."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self.customs.count(value)
+            return self.locale.count(value)
         return str(value)
 
 

@@ -128,9 +128,9 @@ class _Writer(Formatter):
             shown = self._show(value)
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):
-            return self._catalogue.customs.share(value, int(spec.removeprefix("percent") or 0))
+            return self._catalogue.locale.share(value, int(spec.removeprefix("percent") or 0))
         if spec == "year":  # is not a count, whose thousands are separated
-            return self._catalogue.customs.number(value)
+            return self._catalogue.locale.number(value)
         return self._catalogue.shown(value)
 
     def _listed(self, parts: list[str], spec: str) -> str:

@@ -126,12 +126,12 @@ class AnswerView:
         """The model that wrote the answer; empty if these are the books' own words."""
         return short_model_name(self.answer.model)
 
-    def is_told(self, source: SourceView) -> bool:
+    def is_answer(self, source: SourceView) -> bool:
         """Whether the quote of a source is the answer itself, and need not be shown again below it."""
         return not self.answer.model and any(piece.source == source for line in self.lines for piece in line.pieces)
 
     @property
-    def is_understood_otherwise(self) -> bool:
+    def is_completed(self) -> bool:
         """Whether the question was completed, such as by a name from the question before."""
         return self.answer.asked.strip() != self.answer.question.strip()
 
@@ -166,7 +166,7 @@ def answer_as_text(one: AnswerView, t: Catalogue) -> str:
 
 def _source_as_text(source: SourceView, t: Catalogue) -> str:
     place = ", ".join(filter(None, (source.title, source.section)))
-    book = ", ".join(filter(None, (source.book.title or source.book.name, t.customs.date(source.book.date))))
+    book = ", ".join(filter(None, (source.book.title or source.book.name, t.locale.date(source.book.date))))
     return f"{source.mark} {place}. {book}. “{' '.join(source.quote.split())}”"
 
 

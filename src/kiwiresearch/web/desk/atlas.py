@@ -107,7 +107,7 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
         found = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return shown.page(request, atlas, "overview", told=shown.atlases.screen(atlas).overview(found))
+        return shown.page(request, atlas, "overview", overview=shown.atlases.screen(atlas).overview(found))
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
@@ -145,7 +145,9 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
             return people.families(atlas, sight, window)
 
         if not query.person.strip():
-            return shown.listing(request, book, "kin", query, found, FAMILIES, told=None, tied=None, problem="")
+            return shown.listing(
+                request, book, "kin", query, found, FAMILIES, relatives=None, relation=None, problem=""
+            )
         return shown.kin(request, book, query, sight)
 
     return routes
@@ -193,14 +195,14 @@ class _AtlasPages:
         """A person with their relatives, or how two people are related; the page says who is not found or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.screen(atlas), self.atlases.run_limited
-        told = tied = None
+        relatives = relation = None
         problem = ""
         try:
             self.atlases.wait_for(atlas, FAMILIES)
             if query.other.strip():
-                tied = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
+                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
             else:
-                told = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
+                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
         except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:
@@ -209,9 +211,17 @@ class _AtlasPages:
             problem = "nobody"
         except BadUsage:
             problem = "kept"
-        hidden = told["hidden"] if told else 0
+        hidden = relatives["hidden"] if relatives else 0
         return self.page(
-            request, atlas, "kin", query=query, told=told, tied=tied, problem=problem, shown=None, hidden=hidden
+            request,
+            atlas,
+            "kin",
+            query=query,
+            relatives=relatives,
+            relation=relation,
+            problem=problem,
+            shown=None,
+            hidden=hidden,
         )
 
     def _working(self, request: Request, atlas: Atlas, tab: str) -> Response:

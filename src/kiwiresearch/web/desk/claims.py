@@ -140,9 +140,9 @@ class ClaimDetails:
     """What a run knows of one claim."""
 
     claim: Claim
-    settings: tuple[QuoteContext, ...]
-    resting: tuple[SupportedStatement, ...]
-    same: tuple[Claim, ...]
+    contexts: tuple[QuoteContext, ...]
+    statements: tuple[SupportedStatement, ...]
+    corroborating: tuple[Claim, ...]
     """Other claims that support the same statements."""
     disputes: tuple[Dispute, ...]
     """Disputes in which it is one side."""
@@ -153,16 +153,16 @@ class ClaimDetails:
 def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
     """Everything that the files of a run say about a claim."""
     brief, text = run.brief, run.text_of(claim.ref)
-    resting = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
-    others = dict.fromkeys(other for one in resting for other in one.statement.claims if other != claim.id)
+    statements = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
+    others = dict.fromkeys(other for one in statements for other in one.statement.claims if other != claim.id)
     disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
     against = {other for one in disputes for view in one.views for other in view.statement.claims}
     figures = [one.difference for one in brief.numbers if claim.id in one.statement.claims and one.difference]
     return ClaimDetails(
         claim=claim,
-        settings=tuple(_context(quote, text) for quote in claim.quotes),
-        resting=resting,
-        same=tuple(brief.claims[other] for other in others if other not in against),
+        contexts=tuple(_context(quote, text) for quote in claim.quotes),
+        statements=statements,
+        corroborating=tuple(brief.claims[other] for other in others if other not in against),
         disputes=tuple(disputes),
         difference=figures[0] if figures else None,
     )
@@ -232,7 +232,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             run=run,
             tab="claims",
             claim=found,
-            story=claim_details(run, found),
+            details=claim_details(run, found),
             of_page=list_address(run.url("claims"), {"page": found.ref.path}),
             notes_target=target,
             notes=notes_for(run, target),

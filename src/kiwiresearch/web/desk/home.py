@@ -92,7 +92,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             "home_choice.html",
             choices=_choices(),
             words=words,
-            told=place,
+            intent=place,
             offers=other_actions(words),
             has_model=around.has_model,
         )

@@ -151,7 +151,7 @@ class PageView:
         return self.page.language or self.book.language
 
     @property
-    def is_read_whole(self) -> bool:
+    def is_fully_read(self) -> bool:
         """Whether claims are read from the entire page; in languages without rules only the first sentence is read."""
         return has_claim_tables(self.page.language)
 

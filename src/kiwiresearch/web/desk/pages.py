@@ -184,7 +184,7 @@ class Pages:
         headers: Mapping[str, str] | None = None,
         **values: Any,
     ) -> Response:
-        """A page; templates have `t` (the catalogue), `customs` (the locale), `here` (the address) and these values."""
+        """A page; templates have `t` (the catalogue), `locale`, `here` (the address) and these values."""
         # Half a surrogate pair, which a file from elsewhere may hold, cannot be encoded.
         content = self.render(request, template, **values).encode("utf-8", "replace")
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
@@ -194,7 +194,7 @@ class Pages:
         words = catalogue_for(request)
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return self._templates.get_template(template).render(
-            t=words, customs=words.customs, here=here, place=request.url.path, **values
+            t=words, locale=words.locale, here=here, place=request.url.path, **values
         )
 
 

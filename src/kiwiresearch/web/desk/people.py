@@ -37,9 +37,9 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 class AuditCheck:
     """What a check of the audit found."""
 
-    asked: str
+    wanted_head: str
     """The hash to look for; empty if none was given."""
-    knows: bool
+    has_head: bool
     broken: AuditProblem | None
     end: str
     """The hash of the last row."""

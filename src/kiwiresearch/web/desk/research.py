@@ -222,14 +222,16 @@ class ResearchPages:
         """The form with what was typed and what is wrong with it, and below it all jobs and runs."""
         offer = FormOptions(self._settings, self._books.all())
         status = problem.status if problem else 422 if faults else 200
-        told: dict[str, Any] = {
-            "offer": offer,
-            "typed": offer.field_values(form),
-            "faults": faults or {},
-            "problem": problem,
-        }
-        told["missing"] = self._shelf.missing
-        return self._pages.show(request, "research.html", status=status, **told, **self._lists(page))
+        values: dict[str, Any] = {"typed": offer.field_values(form), "faults": faults or {}, "problem": problem}
+        return self._pages.show(
+            request,
+            "research.html",
+            status=status,
+            offer=offer,
+            missing=self._shelf.missing,
+            **values,
+            **self._lists(page),
+        )
 
     def start(self, request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
         """Start a run and go to its page; a form with faults is shown again."""
@@ -260,13 +262,13 @@ class ResearchPages:
         """What has changed in a job, for the script of its page."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
-        told = self._job_values(view, after)
+        values = self._job_values(view, after)
         return Json(
             {
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
-                "status": self._pages.render(request, "research_status.html", **told),
-                "pages": self._pages.render(request, "research_pages.html", **told),
+                "status": self._pages.render(request, "research_status.html", **values),
+                "pages": self._pages.render(request, "research_pages.html", **values),
             },
             headers={"Cache-Control": "no-store"},
         )

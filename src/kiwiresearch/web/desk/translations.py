@@ -15,9 +15,9 @@ from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
 
-def time_element(text: str, customs: Locale, told: str = "") -> Markup:
+def time_element(text: str, locale: Locale, sentence: str = "") -> Markup:
     """A time as an element that programs can read, around its own text or a sentence that has it."""
-    moment, shown = local_time(text), told or customs.moment(text)
+    moment, shown = local_time(text), sentence or locale.moment(text)
     if moment is None:
         return escape(shown)
     machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
