@@ -66,7 +66,7 @@ def graph_picture(sources: BriefSources, words: Catalogue | None = None) -> str:
     shown, all_pages = len(chosen), len(sources.pages)
     description = words("picture.pages_drawn", n=shown)
     if shown < all_pages:
-        description = words("picture.some_pages_drawn", n=shown, all=words.customs.number(all_pages))
+        description = words("picture.some_pages_drawn", n=shown, all=words.locale.number(all_pages))
     size = svg_number(WIDTH), svg_number(TOP + ROW * max(map(len, columns)) + 8)
     return svg_picture("graph", size, words("picture.links"), description, parts)
 

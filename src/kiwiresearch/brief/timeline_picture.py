@@ -145,7 +145,7 @@ def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[t
 def year_text(year: int, words: Catalogue) -> str:
     """A year as people write it; years BC are negative, and there is no year 0."""
     if year < 0:
-        return words("picture.year_bc", year=words.customs.number(-year))
+        return words("picture.year_bc", year=words.locale.number(-year))
     return str(year) if year >= 1000 else words("picture.year_ad", year=str(year))
 
 
@@ -156,7 +156,7 @@ def _months(first: float, last: float, most: int, words: Catalogue) -> Iterator[
         year = month // 12
         if month % step == 0 and first <= month / 12 <= last:
             written = year_text(year if year > 0 else year - 1, words)
-            yield _day(month / 12), words.customs.month(words("picture.months").split()[month % 12], written)
+            yield _day(month / 12), words.locale.month(words("picture.months").split()[month % 12], written)
 
 
 def _years_ago(first: float, last: float, most: int, words: Catalogue) -> Iterator[tuple[float, str]]:
@@ -234,7 +234,7 @@ def timeline_picture(moments: Sequence[TimelineMoment], words: Catalogue | None 
         return ""
     axis = axis_over(days, EDGE, WIDTH - EDGE)
     chosen = _chosen(moments)
-    labels = [f"{moment.when}{words.customs.colon} {moment.statement.text}" for moment in moments]
+    labels = [f"{moment.when}{words.locale.colon} {moment.statement.text}" for moment in moments]
     marks = _placed(moments, labels, chosen, axis)
     bottom = TOP + LANE * (max(mark.lane for mark in marks) + 1) + 12
     parts = [*_axis(axis, bottom, words), *_ticks(moments, chosen, axis, bottom), *_marks(labels, marks)]

@@ -35,7 +35,7 @@ ENGLISH_MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """The customs of one language."""
+    """How one language writes numbers, sizes and dates."""
 
     thousands: str
     point: str
@@ -47,30 +47,30 @@ class Locale:
     """A month, or a day of one, and its year."""
     one: Callable[[float], bool]
     colon: str = ":"
-    """Stands between a name and what is told of it, with what it keeps before it."""
+    """The colon after a name, with the space that the language puts before it."""
 
     def is_one(self, value: object) -> bool:
         """Whether a count takes the singular."""
         return isinstance(value, (int, float)) and self.one(value)
 
     def with_hard_spaces(self, sentence: str) -> str:
-        """A sentence whose marks stay with their words at the end of a line, where the language sets them apart."""
+        """A sentence in which no line ends before a mark that the language separates by a space."""
         return SPACED_MARK.sub(HARD_SPACE, sentence) if self.colon != ":" else sentence
 
     def number(self, value: float) -> str:
-        """A number with its thousands apart; four digits stand together, as years do."""
+        """A number with separated thousands; four digits are not separated, as in years."""
         return self._grouped(value, 10 * KILO)
 
     def count(self, value: float) -> str:
-        """How many there are, which is no year: English sets the first thousand apart as well."""
+        """A count, which is not a year: English separates the first thousand as well."""
         return self._grouped(value, KILO if self.thousands == "," else 10 * KILO)
 
-    def _grouped(self, value: float, least: int) -> str:
-        text = f"{value:,}" if abs(value) >= least else f"{value}"
+    def _grouped(self, value: float, separated_from: int) -> str:
+        text = f"{value:,}" if abs(value) >= separated_from else f"{value}"
         return text.replace(",", "\0").replace(".", self.point).replace("\0", self.thousands)
 
     def share(self, value: float, digits: int = 0) -> str:
-        """A share of one in hundredths, with so many digits behind the point."""
+        """A share of one in percent."""
         return f"{f'{value:.{digits}%}'[:-1].replace('.', self.point)}{NARROW_SPACE if self.point == ',' else ''}%"
 
     def size(self, count: int) -> str:
@@ -82,15 +82,15 @@ class Locale:
         return f"{shown.replace('.', self.point)}{HARD_SPACE}{self.sizes[unit]}"
 
     def month(self, month: str, year: str) -> str:
-        """A month of a year; of none where that is empty."""
+        """A month of a year, or without one."""
         return self.of_year(month, year) if year else month
 
     def day(self, day: int, month: str, year: str) -> str:
-        """A day likewise; it stays on one line with its month."""
+        """A day likewise; no line ends between day and month."""
         return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
 
     def date(self, text: str) -> str:
-        """A date, as books and jobs write them, for people; what is none stays as it is."""
+        """A date of a book or a job (2024-05-01T10:00) for people; other text stays as it is."""
         found = DATE.match(text)
         if not found or not 1 <= int(found[2]) <= len(self.months):
             return text
@@ -100,13 +100,13 @@ class Locale:
         return self.day(int(day), month, year) + (f", {clock}" if clock else "")
 
     def moment(self, text: str) -> str:
-        """When something was done, by the clock of this machine; what is kept is in UTC."""
+        """A time in UTC, by the clock of this machine."""
         moment = local_time(text)
         return self.date(moment.isoformat() if moment else text)
 
 
 def local_time(text: str) -> datetime | None:
-    """A moment as this machine has it; None for a mere day, and for what is no moment."""
+    """A time in the zone of this machine; None for a day without a time, and for other text."""
     try:
         moment = datetime.fromisoformat(text) if "T" in text else None
         return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).astimezone()
@@ -172,7 +172,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({"en": ENGLISH, "fr": FRENCH, "
 
 
 LANGUAGES: Mapping[str, str] = MappingProxyType({"en": "English", "fr": "Français", "es": "Español"})
-"""The languages that there is a catalogue of, as their readers call them."""
+"""The languages with a catalogue, by their own names."""
 
 FALLBACK = "en"
 PLURALS = frozenset({"one", "other"})
@@ -182,28 +182,28 @@ Entry = str | Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """The catalogue of one language; a sentence is asked for by its key, with the values it names in braces."""
+    """The sentences of one language by key; values go into the names in braces."""
 
     language: str
-    customs: Locale
+    locale: Locale
     _entries: Mapping[str, Entry]
 
     def __call__(self, key: str, /, **values: object) -> str:
-        """The sentence of a key; one that counts has a form for one thing and one for all others, told by `n`."""
+        """The sentence of a key; those that count have a singular and a plural, chosen by `n`."""
         entry = self.template(key, values)
         return entry.format_map({name: self.shown(value) for name, value in values.items()}) if values else entry
 
     def template(self, key: str, values: Mapping[str, object]) -> str:
-        """The form of a sentence that the values take, with the names of values still in it."""
+        """The singular or the plural of a sentence, without its values."""
         entry = self._entries[key]
-        return entry if isinstance(entry, str) else entry["one" if self.customs.is_one(values["n"]) else "other"]
+        return entry if isinstance(entry, str) else entry["one" if self.locale.is_one(values["n"]) else "other"]
 
     def has(self, key: str) -> bool:
-        """Whether there is such a sentence, for names that come from below, such as types of claims."""
+        """Whether there is a sentence, for keys made of names such as the type of a claim."""
         return key in self._entries
 
     def named(self, family: str, name: str) -> str:
-        """The word for one of a family of names that come from below; a name without a word is shown as it is."""
+        """The word for a name such as the type of a claim; a name without one is shown as it is."""
         key = f"{family}.{name}"
         return self(key) if key in self._entries else name.replace("_", " ")
 
@@ -214,15 +214,15 @@ class Catalogue:
         return self._entries[key]
 
     def shown(self, value: object) -> str:
-        """A value within a sentence: numbers as the language writes them; a year is given as text."""
+        """A value within a sentence; numbers are counts, so that years must be given as text."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return self.customs.count(value)
+            return self.locale.count(value)
         return str(value)
 
 
 @cache
 def catalogue_in(language: str) -> Catalogue:
-    """The words of one of the LANGUAGES."""
+    """The catalogue of one of the LANGUAGES."""
     folder = files("kiwiresearch.messages") / "languages" / language
     entries: dict[str, Entry] = {}
     for file in sorted(folder.iterdir(), key=lambda one: one.name):

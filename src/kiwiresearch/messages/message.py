@@ -10,7 +10,7 @@ from kiwiresearch.messages.catalogue import Catalogue
 
 MAX_DEPTH = 4
 MAX_LENGTH = 5_000
-"""A record that is longer is not a message of ours."""
+"""Longer records are not read: no message is that long."""
 
 
 class Message(str):
@@ -54,13 +54,13 @@ def _plain(value: Any) -> Any:
 
 
 def message_fields(name: str, text: str) -> dict[str, Any]:
-    """The fields of a record that hold a message: the English text, and `NAME_message` where it has a kind."""
+    """The fields of a record that hold a message: the English text, and `NAME_message` if it has a kind."""
     record = message_record(text)
     return {name: text} | ({f"{name}_message": record} if record else {})
 
 
 def message_from_record(english: str, record: object) -> Message:
-    """The message of a text and the record beside it, which may come from elsewhere; without a kind if it is none."""
+    """The message of a text and its record, which may come from elsewhere; without a kind if it is not valid."""
     try:
         kind, values = _parts(record, MAX_DEPTH) if len(str(record)) <= MAX_LENGTH else ("", {})
     except (TypeError, ValueError, KeyError, RecursionError):
@@ -98,9 +98,9 @@ def _value(value: object, depth: int) -> Any:
 
 
 def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = str) -> str | None:
-    """The message in the words of a catalogue; None where it has no such kind, or the values are not those it names.
+    """The message in the words of a catalogue; None if its kind or its values are not known there.
 
-    `show` prepares the words of books and users, which stand in the sentence as they are.
+    `show` prepares the words of books and users, which are not translated.
     """
     key = f"kinds.{message.kind}"
     try:
@@ -110,7 +110,7 @@ def render(message: Message, catalogue: Catalogue, show: Callable[[str], str] = 
 
 
 class _Writer(Formatter):
-    """Writes values into a sentence; behind the colon the catalogue says how: `{page:quote}`, `{gap:percent}`."""
+    """Writes values into a sentence; after a colon the catalogue says how: `{page:quote}`, `{gap:percent}`."""
 
     def __init__(self, catalogue: Catalogue, show: Callable[[str], str]) -> None:
         self._catalogue = catalogue
@@ -128,9 +128,9 @@ class _Writer(Formatter):
             shown = self._show(value)
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):
-            return self._catalogue.customs.share(value, int(spec.removeprefix("percent") or 0))
+            return self._catalogue.locale.share(value, int(spec.removeprefix("percent") or 0))
         if spec == "year":  # is not a count, whose thousands are separated
-            return self._catalogue.customs.number(value)
+            return self._catalogue.locale.number(value)
         return self._catalogue.shown(value)
 
     def _listed(self, parts: list[str], spec: str) -> str:

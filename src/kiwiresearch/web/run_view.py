@@ -35,7 +35,7 @@ class RunView(Run):
     """A finished run with the addresses of its pages, its claims and itself on the desk."""
 
     here: Container[str] | None = None
-    """The ids of the books that can be read on this server; None does not ask."""
+    """The ids of the books that can be read on this server; None for all."""
 
     @classmethod
     def of(cls, run: Run, here: Container[str] | None) -> Self:
@@ -99,7 +99,7 @@ class RunView(Run):
 
 
 class ShelfBookIds:
-    """The ids of the books of a shelf, as they are now."""
+    """The ids of the books on a shelf at the moment."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf

@@ -273,13 +273,3 @@ def test_a_run_of_a_book_that_is_not_here_is_read(copied: Path, browser: httpx2.
     page = browser.get("/runs/copied%20in").text
     assert "not on this shelf" in page
     assert "/page/" not in page
-
-
-def test_a_damaged_run_says_what_to_do(copied: Path, browser: httpx2.Client) -> None:
-    """No trace of the program, but what is broken and how to mend it."""
-    (copied / "brief.json").write_text("{}")
-    reply = browser.get("/runs/copied%20in")
-    assert reply.status_code == 500
-    assert "research the topic again" in reply.text
-    assert "Traceback" not in reply.text
-    assert browser.get("/runs/nowhere").status_code == 404

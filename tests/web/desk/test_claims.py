@@ -150,10 +150,10 @@ def test_what_cannot_be_asked_for_is_refused(browser: httpx2.Client, a_run: ARun
     assert browser.get(f"/runs/{a_run.id}/claims", params=query).status_code == 422
 
 
-@pytest.mark.parametrize("part", ["claims", "claims/sha256:0", "timeline", "numbers", "graph", "graph/links"])
+@pytest.mark.parametrize("part", ["", "claims", "claims/sha256:0", "timeline", "numbers", "graph", "graph/links"])
 def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> None:
     """Every page of a run that is gone says so."""
-    reply = browser.get(f"/runs/no-such-run/{part}")
+    reply = browser.get(f"/runs/no-such-run/{part}".rstrip("/"))
     assert reply.status_code == 404
     assert "no-such-run" in reply.text
 
@@ -161,6 +161,7 @@ def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> N
 @pytest.mark.parametrize(
     ("file", "part"),
     [
+        ("brief.json", ""),
         ("claims.jsonl", "claims"),
         ("brief.json", "timeline"),
         ("brief.json", "numbers"),
@@ -171,9 +172,11 @@ def test_a_run_that_is_not_there_is_told(browser: httpx2.Client, part: str) -> N
 def test_a_damaged_file_is_told_by_name(browser: httpx2.Client, a_copy: Path, file: str, part: str) -> None:
     """It says which file of which run it is and what to do, and nothing of where it lies."""
     (a_copy / file).write_text('{"nodes": 1}\n', encoding="utf-8")
-    reply = browser.get(f"/runs/{a_copy.name}/{part}")
+    reply = browser.get(f"/runs/{a_copy.name}/{part}".rstrip("/"))
     assert reply.status_code >= 400
     assert file in reply.text
+    assert "research the topic again" in reply.text
+    assert "Traceback" not in reply.text
     assert str(a_copy.parent) not in reply.text
 
 

@@ -186,7 +186,7 @@ def test_many_differences_have_pages(two_runs: TwoRuns) -> None:
     assert 'rel="next"' in first
     assert 'rel="prev"' in second
     beyond = page_of(two_runs.client, **query, page=90_000)
-    assert re.search(r"page (\d+) of \1\b", text_of(beyond)), "whoever asks for more gets the last"
+    assert re.search(r"Page (\d+) of \1\b", text_of(beyond)), "whoever asks for more gets the last"
     assert 'class="card difference' in beyond
 
 

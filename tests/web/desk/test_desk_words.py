@@ -146,14 +146,14 @@ def test_numbers_sizes_and_dates_are_written_as_the_language_does(
     language: str, number: str, size: str, day: str, month: str, share: str
 ) -> None:
     """Thousands stand apart, a comma or a point stands before the fraction, months have their names."""
-    customs = LOCALES[language]
-    shown = customs.number(1234567.5)
+    locale = LOCALES[language]
+    shown = locale.number(1234567.5)
     assert re.sub(r"[,\u202f](?=\d{3})", "", shown) == number
     assert shown != number, "thousands stand apart"
-    assert customs.size(5_400_000) == size
-    assert customs.date("1879-03-14") == day
-    assert customs.date("1879-03") == month
-    assert customs.share(0.123) == share
+    assert locale.size(5_400_000) == size
+    assert locale.date("1879-03-14") == day
+    assert locale.date("1879-03") == month
+    assert locale.share(0.123) == share
 
 
 def test_counts_in_sentences_are_no_years() -> None:
@@ -229,13 +229,13 @@ MOMENTS = [
 @pytest.mark.parametrize(("language", "shown"), MOMENTS)
 def test_a_moment_is_told_by_the_clock_of_the_machine(language: str, shown: str) -> None:
     """What is kept in UTC is read on the wall beside the reader, and programs find the moment itself."""
-    customs = LOCALES[language]
-    told = customs.moment("2026-03-01T19:45:10+00:00")
+    locale = LOCALES[language]
+    told = locale.moment("2026-03-01T19:45:10+00:00")
     assert told.replace("\xa0", " ") == shown
-    assert customs.moment("2026-03-01T19:45:10") == told
-    assert time_element("2026-03-01T19:45:10+00:00", customs) == f'<time datetime="2026-03-01T19:45:10Z">{told}</time>'
+    assert locale.moment("2026-03-01T19:45:10") == told
+    assert time_element("2026-03-01T19:45:10+00:00", locale) == f'<time datetime="2026-03-01T19:45:10Z">{told}</time>'
     assert (
-        time_element("2026-03-01T19:45:10", customs, "<b>") == '<time datetime="2026-03-01T19:45:10Z">&lt;b&gt;</time>'
+        time_element("2026-03-01T19:45:10", locale, "<b>") == '<time datetime="2026-03-01T19:45:10Z">&lt;b&gt;</time>'
     )
 
 
@@ -254,7 +254,7 @@ def test_every_moment_on_a_page_is_told_by_the_clock_of_the_machine() -> None:
     told = [row.partition("}}")[0] for text in texts for row in text.split("{{")[1:]]
     shown = [row for row in told if moments.search(row)]
     assert len(shown) >= 8
-    assert [row for row in shown if not re.search(r"\| time\(customs|customs\.moment\(", row)] == []
+    assert [row for row in shown if not re.search(r"\| time\(locale|locale\.moment\(", row)] == []
 
 
 def test_one_thing_is_one_thing() -> None:

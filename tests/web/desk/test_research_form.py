@@ -96,9 +96,9 @@ def test_books_are_chosen() -> None:
     offer = FormOptions(Settings(), BOOKS)
     every = check_form(ResearchForm(topic="x", books=["b", "a"]), offer)
     some = check_form(ResearchForm(topic="x", books=["b", "b"]), offer)
-    assert every.wish is not None
-    assert some.wish is not None
-    assert (every.wish.books, some.wish.books) == ((), ("b",))
+    assert every.request is not None
+    assert some.request is not None
+    assert (every.request.books, some.request.books) == ((), ("b",))
     assert set(check_form(ResearchForm(topic="x"), offer).faults) == {"books"}
 
 
@@ -114,8 +114,8 @@ def test_books_that_look_alike_are_told_apart(tmp_path: Path, a_book: BookMaker)
 def test_a_model_takes_part_unless_it_is_left_out() -> None:
     """Without the model nobody looks at what it wrote a second time either."""
     offer = FormOptions(Settings(model_url="http://127.0.0.1:1"), BOOKS[:1])
-    with_it = check_form(ResearchForm(topic="x", critic="yes"), offer).wish
-    without = check_form(ResearchForm(topic="x", critic="yes", model="without"), offer).wish
+    with_it = check_form(ResearchForm(topic="x", critic="yes"), offer).request
+    without = check_form(ResearchForm(topic="x", critic="yes", model="without"), offer).request
     assert with_it is not None
     assert without is not None
     assert (with_it.model, with_it.critic, without.model, without.critic) == (True, True, False, False)

@@ -45,9 +45,9 @@ class SourceView:
     quote: str
     book: AnswerBook
     page: str
-    """The page at the desk, the words marked."""
+    """The address of the page at the desk, with the quote marked."""
     frame: str
-    """The page alone, for the place beside the answer."""
+    """The address of the page alone, for the panel next to the answer."""
 
     @property
     def mark(self) -> str:
@@ -60,11 +60,11 @@ class SourceView:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some words of a line, or the mark of a source."""
+    """A stretch of a line, or the mark of a source in it."""
 
     text: str
     is_short: bool = False
-    """Whether these few words are the answer."""
+    """Whether this stretch is the answer itself."""
     source: SourceView | None = None
 
 
@@ -74,7 +74,7 @@ class LineView:
 
     pieces: tuple[Piece, ...]
     language: str = ""
-    """The language of the book where the words are a book's own."""
+    """The language of the book, if these are words of a book."""
 
     @property
     def text(self) -> str:
@@ -91,7 +91,7 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class DisagreementView:
-    """What two sources do not agree in."""
+    """A statement that two sources disagree on."""
 
     words: str
     sides: tuple[SideView, ...]
@@ -99,7 +99,7 @@ class DisagreementView:
 
 @dataclass(frozen=True, slots=True)
 class NearPage:
-    """A page that comes near a question nothing answers."""
+    """A page close to a question that no page answers."""
 
     title: str
     address: str
@@ -107,7 +107,7 @@ class NearPage:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """All that the page tells of an answer."""
+    """Everything that the page shows of an answer."""
 
     answer: Answer
     sources: tuple[SourceView, ...]
@@ -115,29 +115,29 @@ class AnswerView:
     disagreements: tuple[DisagreementView, ...]
     near: tuple[NearPage, ...]
     closest: tuple[SourceView, ...]
-    """What comes close to an answer, where there is none."""
+    """What comes close to an answer, if there is none."""
     senses: tuple[NearPage, ...]
     confidence: Confidence | None
     headline: str
-    """The answer in a few words; empty where they cannot be read off."""
+    """The answer in a few words; empty if no words of a page give it."""
 
     @property
     def model(self) -> str:
-        """The model that worded the answer; empty where these are the books' own words."""
+        """The model that wrote the answer; empty if these are the books' own words."""
         return short_model_name(self.answer.model)
 
-    def is_told(self, source: SourceView) -> bool:
-        """Whether the words of a source are the answer itself, and need not be shown again below it."""
+    def is_answer(self, source: SourceView) -> bool:
+        """Whether the quote of a source is the answer itself, and need not be shown again below it."""
         return not self.answer.model and any(piece.source == source for line in self.lines for piece in line.pieces)
 
     @property
-    def is_understood_otherwise(self) -> bool:
-        """Whether something was put into the question that the reader left out."""
+    def is_completed(self) -> bool:
+        """Whether the question was completed, such as by a name from the question before."""
         return self.answer.asked.strip() != self.answer.question.strip()
 
 
 def answer_view(answer: Answer, room: ServerContext) -> AnswerView:
-    """An answer with the addresses of this server."""
+    """An answer as its page shows it, with addresses on this server."""
     sources = {source.number: _source(source, room) for source in numbered(answer)}
     parts = list(footer_parts(answer))
     near = next((part.near for part in parts if isinstance(part, Refusal)), ())
@@ -156,17 +156,17 @@ def answer_view(answer: Answer, room: ServerContext) -> AnswerView:
 
 
 def answer_as_text(one: AnswerView, t: Catalogue) -> str:
-    """An answer as plain text with its numbered sources, to be put into a letter or an essay."""
-    told = [one.answer.asked or one.answer.question, "", *(line.text for line in one.lines)]
+    """An answer as plain text with its numbered sources, to paste into a letter or an essay."""
+    lines = [one.answer.asked or one.answer.question, "", *(line.text for line in one.lines)]
     for conflict in one.disagreements:
-        told += ["", t("ask.disagree"), *(f"“{side.quote}”{_mark(side)}" for side in conflict.sides)]
-    told += ["", t("ask.sources")] if one.sources else []
-    return "\n".join([*told, *(_source_as_text(source, t) for source in one.sources)])
+        lines += ["", t("ask.disagree"), *(f"“{side.quote}”{_mark(side)}" for side in conflict.sides)]
+    lines += ["", t("ask.sources")] if one.sources else []
+    return "\n".join([*lines, *(_source_as_text(source, t) for source in one.sources)])
 
 
 def _source_as_text(source: SourceView, t: Catalogue) -> str:
     place = ", ".join(filter(None, (source.title, source.section)))
-    book = ", ".join(filter(None, (source.book.title or source.book.name, t.customs.date(source.book.date))))
+    book = ", ".join(filter(None, (source.book.title or source.book.name, t.locale.date(source.book.date))))
     return f"{source.mark} {place}. {book}. “{' '.join(source.quote.split())}”"
 
 
@@ -203,7 +203,7 @@ def _lines(part: Headline | QuotedSentence | ModelText, sources: Mapping[int, So
 
 
 def _linked_marks(text: str, sources: Mapping[int, SourceView]) -> Iterator[Piece]:
-    """The words of a model; the marks in them that are ours become links, all else stays as it is."""
+    """The text of a model, in which the marks of our sources become links."""
     end = 0
     for found in MARK.finditer(text):
         source = sources.get(int(found[1]))
@@ -220,7 +220,7 @@ def _disagreement(part: DisagreementPart, sources: Mapping[int, SourceView]) -> 
 
 
 MAX_SECTIONS = 6
-LONGEST_HEADING = 80
+MAX_HEADING = 80
 TIMEOUT_S = 1.0
 
 
@@ -234,7 +234,7 @@ class FurtherReading:
 
 
 def further_reading(room: ServerContext, source: SourceView) -> FurtherReading | None:
-    """The sections of a cited page besides the one that was cited; None where there are none, or no time to look."""
+    """The other sections of a cited page; None if it has none, or if the books are busy."""
     with room.try_locked_finder(TIMEOUT_S) as finder:
         if finder is None:
             return None
@@ -249,7 +249,7 @@ def further_reading(room: ServerContext, source: SourceView) -> FurtherReading |
 
 
 def _worth_reading(page: PageDoc) -> list[Section]:
-    """Sections right below the page itself that tell something: no lists of references, nothing without a place."""
+    """The top sections of a page that can be linked to, without lists of references and links."""
     words = language_words(page.language)
     silent = words.references | words.see_also
     top = min((section.level for section in page.sections[1:]), default=0)
@@ -259,5 +259,5 @@ def _worth_reading(page: PageDoc) -> list[Section]:
         if section.level == top
         and section.anchor
         and section.heading.casefold() not in silent
-        and len(section.heading) <= LONGEST_HEADING
+        and len(section.heading) <= MAX_HEADING
     ]

@@ -42,7 +42,7 @@ class _ListQuery(BaseModel):
     n: Number = 1
 
     def filters(self) -> dict[str, Any]:
-        """All of it but the number of the part."""
+        """The parameters of its address, without the number of the page."""
         return self.model_dump(by_alias=True, exclude={"n"}, exclude_defaults=True)
 
 
@@ -83,7 +83,7 @@ class EdgeQuery(_ListQuery):
 
 
 class KinQuery(_ListQuery):
-    """Whose relatives, or how two people are tied; nobody asks for the families."""
+    """Whose relatives, or how two people are related; without a person, the list of families."""
 
     person: Annotated[str, Field(max_length=500)] = ""
     other: Annotated[str, Field(max_length=500)] = ""
@@ -107,8 +107,8 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     @routes.get("/atlas/{book}")
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
-        told = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return shown.page(request, atlas, "overview", told=shown.atlases.screen(atlas).overview(told))
+        found = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
+        return shown.page(request, atlas, "overview", overview=shown.atlases.screen(atlas).overview(found))
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
@@ -146,14 +146,16 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
             return people.families(atlas, sight, window)
 
         if not query.person.strip():
-            return shown.listing(request, book, "kin", query, found, FAMILIES, told=None, tied=None, problem="")
+            return shown.listing(
+                request, book, "kin", query, found, FAMILIES, relatives=None, relation=None, problem=""
+            )
         return shown.kin(request, book, query, sight)
 
     return routes
 
 
 class _AtlasPages:
-    """Draws the parts of an atlas, or a page that says that it is being worked out."""
+    """The pages of an atlas; while a table is still being made, a page that says so."""
 
     def __init__(self, room: ServerContext, pages: Pages) -> None:
         self.atlases = room.atlases
@@ -180,28 +182,28 @@ class _AtlasPages:
 
         try:
             self.atlases.wait_for(atlas, *recipes)
-            whole = rows_of(query)
-            if query.n > last_number(whole.total, SIZE):
-                query = query.model_copy(update={"n": last_number(whole.total, SIZE)})
-                whole = rows_of(query)
+            found_page = rows_of(query)
+            if query.n > last_number(found_page.total, SIZE):
+                query = query.model_copy(update={"n": last_number(found_page.total, SIZE)})
+                found_page = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
-        part = self.atlases.screen(atlas).filter_page(whole)
+        part = self.atlases.screen(atlas).filter_page(found_page)
         rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
-        """A person with their relatives, or how two are tied; who is not found or kept back is told kindly."""
+        """A person with their relatives, or how two people are related; the page says who is not found or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.screen(atlas), self.atlases.run_limited
-        told = tied = None
+        relatives = relation = None
         problem = ""
         try:
             self.atlases.wait_for(atlas, FAMILIES)
             if query.other.strip():
-                tied = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
+                relation = screen.relation(answered(lambda: people.relation(atlas, query.person, query.other, sight)))
             else:
-                told = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
+                relatives = screen.relatives(answered(lambda: people.relatives(atlas, query.person, sight)))
         except AtlasNotReady:
             return self._working(request, atlas, "kin")
         except PageHidden:
@@ -210,9 +212,17 @@ class _AtlasPages:
             problem = "nobody"
         except BadUsage:
             problem = "kept"
-        hidden = told["hidden"] if told else 0
+        hidden = relatives["hidden"] if relatives else 0
         return self.page(
-            request, atlas, "kin", query=query, told=told, tied=tied, problem=problem, shown=None, hidden=hidden
+            request,
+            atlas,
+            "kin",
+            query=query,
+            relatives=relatives,
+            relation=relation,
+            problem=problem,
+            shown=None,
+            hidden=hidden,
         )
 
     def _working(self, request: Request, atlas: Atlas, tab: str) -> Response:

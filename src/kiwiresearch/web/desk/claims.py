@@ -27,14 +27,14 @@ from kiwiresearch.zim.archive import EntryRef
 Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]
 Order = Literal["", "type", "-type", "page", "-page", "hedging", "-hedging", "confidence", "-confidence"]
 COLUMNS = ("type", "page", "hedging", "confidence")
-"""By what the table can be sorted."""
+"""The columns that the table can be sorted by."""
 
 CONFIDENCES = (0, 50, 60, 70, 80, 90)
-"""Confidences, in hundredths, that the form offers."""
+"""The lowest confidences that the form offers, in percent."""
 
 
 class ClaimQuery(BaseModel):
-    """What an address of the table asks for; what is empty does not matter."""
+    """The query of the table's address; an empty field filters nothing."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,11 +52,11 @@ class ClaimQuery(BaseModel):
         return bool(self.type or self.page or self.hedging or self.least or self.words.strip())
 
     def filters(self) -> dict[str, Any]:
-        """All of it but the number of the part."""
+        """The parameters of its address, without the number of the page."""
         return self.model_dump(exclude={"n"})
 
     def sorted_by(self, column: str) -> dict[str, Any]:
-        """The same claims sorted by a column; by one that they are sorted by already, the other way round."""
+        """The parameters that sort by a column, or reverse the order if the table is sorted by it already."""
         first = "-confidence" if column == "confidence" else column
         turned = first.removeprefix("-") if first.startswith("-") else f"-{first}"
         return self.filters() | {"sort": turned if self.sort == first else first}
@@ -64,7 +64,7 @@ class ClaimQuery(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PageChoice:
-    """A page that the form offers, and how many claims it has."""
+    """A page that the form offers, with its number of claims."""
 
     path: str
     title: str
@@ -72,7 +72,7 @@ class PageChoice:
 
 
 def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
-    """The claims that fit, in the order asked for; those that are equal in it stay in the order of their pages."""
+    """The claims that match, in the order asked for; equal ones stay in the order of their pages."""
     found = [
         claim
         for claim in claims
@@ -117,12 +117,12 @@ def page_choices(claims: Sequence[Claim]) -> list[PageChoice]:
 
 
 CONTEXT_CHARS = 280
-"""So many characters of the page stand on each side of a quote."""
+"""Characters of the page that are shown on each side of a quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteContext:
-    """A quote, and the words of the page around it."""
+    """A quote with the text of the page around it."""
 
     quote: Quote
     before: str
@@ -131,7 +131,7 @@ class QuoteContext:
 
 @dataclass(frozen=True, slots=True)
 class SupportedStatement:
-    """A statement of the brief that rests on a claim, and in which part of the brief it stands."""
+    """A statement of the brief that a claim supports, and the part of the brief that has it."""
 
     part: PartKey
     statement: Statement
@@ -142,36 +142,36 @@ class ClaimDetails:
     """What a run knows of one claim."""
 
     claim: Claim
-    settings: tuple[QuoteContext, ...]
-    resting: tuple[SupportedStatement, ...]
-    same: tuple[Claim, ...]
-    """Claims on which the same statements rest."""
+    contexts: tuple[QuoteContext, ...]
+    statements: tuple[SupportedStatement, ...]
+    corroborating: tuple[Claim, ...]
+    """Other claims that support the same statements."""
     disputes: tuple[Dispute, ...]
-    """Disputes in which it stands on one side."""
+    """Disputes in which it is one side."""
     difference: Difference | None
-    """How its number differs from another one's, where it does."""
+    """How its number differs from that of another claim."""
 
 
 def claim_details(run: RunView, claim: Claim) -> ClaimDetails:
-    """All that the run's files tell of a claim."""
+    """Everything that the files of a run say about a claim."""
     brief, text = run.brief, run.text_of(claim.ref)
-    resting = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
-    others = dict.fromkeys(other for one in resting for other in one.statement.claims if other != claim.id)
+    statements = tuple(one for one in statements_by_part(brief) if claim.id in one.statement.claims)
+    others = dict.fromkeys(other for one in statements for other in one.statement.claims if other != claim.id)
     disputes = [one for one in brief.disputes if any(claim.id in view.statement.claims for view in one.views)]
     against = {other for one in disputes for view in one.views for other in view.statement.claims}
     figures = [one.difference for one in brief.numbers if claim.id in one.statement.claims and one.difference]
     return ClaimDetails(
         claim=claim,
-        settings=tuple(_context(quote, text) for quote in claim.quotes),
-        resting=resting,
-        same=tuple(brief.claims[other] for other in others if other not in against),
+        contexts=tuple(_context(quote, text) for quote in claim.quotes),
+        statements=statements,
+        corroborating=tuple(brief.claims[other] for other in others if other not in against),
         disputes=tuple(disputes),
         difference=figures[0] if figures else None,
     )
 
 
 def statements_by_part(brief: Brief) -> Iterator[SupportedStatement]:
-    """Every statement of a brief with the part it stands in."""
+    """Every statement of a brief with the part that has it."""
     for statement in brief.summary:
         yield SupportedStatement("summary", statement)
     groups: tuple[tuple[PartKey, Sequence[Statement]], ...] = (
@@ -234,7 +234,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             run=run,
             tab="claims",
             claim=found,
-            story=claim_details(run, found),
+            details=claim_details(run, found),
             of_page=list_address(run.url("claims"), {"page": found.ref.path}),
             notes_target=target,
             notes=notes_for(run, target),

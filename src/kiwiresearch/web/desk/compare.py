@@ -1,4 +1,4 @@
-"""Two runs compared claim by claim; recent comparisons are cached."""
+"""The page that compares two runs claim by claim."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kiwiresearch.web.run_view import RunView, RunViews, run_views
 DIFFERENCES_PER_PAGE = 25
 MAX_PAGES = 100_000
 MAX_RUNS = 500
-"""So many can be chosen from, the newest; any other is named by its address."""
+"""The newest runs, which the form offers; others can be named in the address."""
 
 RunName = Annotated[str, Query(max_length=255)]
 
@@ -64,7 +64,7 @@ def _run_or_none(runs: RunViews, name: str) -> RunView | None:
 
 
 def _problem(old: str, new: str, sides: list[RunView | None]) -> str:
-    """Why two runs cannot be compared, by the name that the catalogue has for it; empty if they can."""
+    """Why two runs cannot be compared, as a key of the catalogue; empty if they can."""
     if any(name and side is None for name, side in zip((old, new), sides, strict=True)):
         return "unknown"
     if bool(old) != bool(new):

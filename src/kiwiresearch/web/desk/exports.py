@@ -1,4 +1,4 @@
-"""Pages of the desk: a run for other programs, each format with what it is for, and the files to take along."""
+"""The page of export formats, and the files that it offers."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_LINKS = 4_000
-"""So many links are drawn at most: those that led to pages first, then the heaviest."""
+"""Links that are drawn: first those that led to pages, then the heaviest."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphPage:
-    """A page of the graph, by its number from 1: those that were read first, in their order."""
+    """A page of the graph, numbered from 1: first those that were read, in the order of reading."""
 
     number: int
     ref: EntryRef
@@ -46,7 +46,7 @@ class GraphPage:
     depth: int
     points: float
     terms: tuple[ScoreLine, ...]
-    """What its points are the sum of."""
+    """The terms of its points."""
     reason: str
     """Why it was chosen, in English."""
     claims: int
@@ -92,7 +92,7 @@ class LinkGraph:
         ]
 
     def record(self) -> dict[str, Any]:
-        """What a script draws: names and sizes, and for each link whether it was the first to lead to its page."""
+        """The data that the script draws: pages, and links with whether they were the first to lead to their page."""
         led = self._first_links()
         ranked = sorted(self.links, key=lambda one: ((one[0], one[1]) not in led, -one[2].weight, one[0], one[1]))
         return {
@@ -104,9 +104,10 @@ class LinkGraph:
         }
 
     def _first_links(self) -> frozenset[tuple[int, int]]:
-        """For each page the link that led there first: from a page one link nearer, else from the first that was read.
+        """For each page, the link that led there first.
 
-        A page that the search began with was led to by none.
+        That is a link from a page one step nearer to the start, else from the first page that was read. Pages that
+        the crawl started with have none.
         """
         first: dict[int, tuple[bool, int]] = {}
         for one, to, _ in self.links:
@@ -118,7 +119,7 @@ class LinkGraph:
 
 
 def link_graph_of(run: RunView) -> LinkGraph:
-    """The graph of a run, checked field by field."""
+    """The graph of a run with the number of claims of each page."""
     read = run.graph
     numbers = {page.ref: number for number, page in enumerate(read.pages, 1)}
     links = tuple((numbers[link.source], numbers[link.target], link) for link in read.links)
@@ -148,20 +149,20 @@ def _pages(run: RunView, read: RunGraph) -> tuple[GraphPage, ...]:
 
 
 def best_claims(run: RunView, page: GraphPage, most: int) -> Sequence[Claim]:
-    """The surest claims of a page."""
+    """The claims of a page with the highest confidence."""
     of_page = [claim for claim in run.claims if claim.ref == page.ref]
     return sorted(of_page, key=lambda claim: -claim.confidence)[:most]
 
 
 ANCHOR = re.compile(r'<a href="#page-(\d+)">')
-"""A link of the picture, which escapes all words: none of them can look like one."""
+"""A link of the picture. All text in it is escaped, so that no text can look like one."""
 
 MAX_CLAIMS = 8
 MAX_NEIGHBOURS = 60
 
 
 class GraphQuery(BaseModel):
-    """What an address of the graph asks for."""
+    """The query of the graph's address."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -170,7 +171,7 @@ class GraphQuery(BaseModel):
     which: Literal["read", "left"] = "read"
     n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     part: Literal["", "panel"] = ""
-    """A script asks for the panel alone."""
+    """`panel` asks for the panel alone, which a script puts into the page."""
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
@@ -230,7 +231,7 @@ def _panel(run: RunView, graph: LinkGraph, query: GraphQuery) -> dict[str, Any]:
 
 
 def _picture(run: RunView, graph: LinkGraph, words: Catalogue) -> Markup:
-    """The picture of the brief, in which each page leads to its panel."""
+    """The picture of the brief, in which each page links to its panel."""
     numbers = {page.ref: page.number for page in graph.pages}
     sources = run.brief.sources
     linked = tuple(

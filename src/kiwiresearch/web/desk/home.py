@@ -1,4 +1,4 @@
-"""The first page: one box that tells what is meant, what was done lately, the shelf, and the state of things."""
+"""The home page: the box, recent work, the shelf and the model; and where the words of the box lead."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _choices() -> tuple[Choice, ...]:
 
 
 class BoxQuery(BaseModel):
-    """What the box sends."""
+    """What the form of the box sends."""
 
     q: Words = ""
     way: Choice = "auto"
@@ -42,16 +42,16 @@ class BoxQuery(BaseModel):
 
     @property
     def script(self) -> dict[str, str]:
-        """What a script adds, to be passed on to the page that answers."""
+        """Parameters that the script adds, to be passed on to the page that answers."""
         return {name: "on" for name, is_on in (("live", self.live), ("model", self.model)) if is_on}
 
 
 @dataclass(frozen=True, slots=True)
 class RecentWork:
-    """A piece of work that was done here, or goes on."""
+    """A job or a run in the list of recent work."""
 
     name: str
-    """The topic; empty for work on a family, which is named nowhere."""
+    """The topic; empty for work on a family, which must not be named here."""
     state: str
     address: str
     at: str = ""
@@ -59,7 +59,7 @@ class RecentWork:
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The first page, where its box leads, and how questions are forgotten."""
+    """The home page, its box, and the button that clears the questions."""
     routes = RoleRouter("reader", include_in_schema=False)
     questions, around, runs = QuestionHistory(room.desk), DeskState(room), jobs.runs
 
@@ -73,7 +73,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             left_out=len(hidden_books(room.desk.shelf_file.books(), policy)) if policy.books else 0,
             recent=recent_work(jobs.all(), runs.all()),
             questions=questions.latest(MAX_QUESTIONS),
-            keeps_questions=questions.is_kept,
+            keeps_questions=questions.is_on,
             books=around.books(),
             titles=[book.title or book.name for book in room.shelf.books],
             model=around.model(),
@@ -93,7 +93,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
             "home_choice.html",
             choices=_choices(),
             words=words,
-            told=place,
+            intent=place,
             offers=other_actions(words),
             has_model=around.has_model,
         )
@@ -111,7 +111,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
 
 def recent_work(jobs: list[Job], runs: list[Run]) -> tuple[RecentWork, ...]:
-    """The latest work, the newest first; runs that were put there by other means come last."""
+    """The latest work, the newest first; runs that no job made come last."""
     known = {job.id for job in jobs}
     others = [
         RecentWork(run.topic or run.id, "done", run_address(run.id), pages=run.manifest.page_count)
@@ -129,7 +129,7 @@ def _of_job(job: Job) -> RecentWork:
 
 
 def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:
-    """Where words lead: a question to its answer, other words to a search; a name leaves the choice to the reader."""
+    """Where words lead: a question to its answer, other words to a search; for a name the reader chooses."""
     words = wanted.q.strip()
     if not words:
         return "/"

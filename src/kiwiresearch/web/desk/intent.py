@@ -25,12 +25,12 @@ Kind = Literal["question", "name", "words"]
 
 ACTIONS: tuple[Action, ...] = ("ask", "research", "find", "family")
 STARTING_ACTIONS: frozenset[Action] = frozenset({"research", "family"})
-"""Ways on which something is begun."""
+"""Actions that start work, which readers may not do."""
 QUESTION_SIGNS = ("?", "？", "؟")
-SHORTEST_QUESTION = 3
-"""Words: 'Who' and 'How to' may be anything, 'who was Homer' asks."""
+MIN_QUESTION_WORDS = 3
+"""'Who' and 'How to' may be anything, 'who was Homer' is a question."""
 
-LONGEST_NAME = 120
+MAX_NAME = 120
 MAX_BOOKS = 12
 MAX_NAMED = 4
 TIMEOUT_S = 1.5
@@ -48,10 +48,10 @@ OPENINGS = frozenset(
         *("in which", "in what", "at what", "for what", "for how", "to whom", "by whom", "from where", "on what"),
     )
 )
-"""Words that begin a question in English, French and Spanish, folded: many leave accents out."""
+"""Words that begin a question in English, French and Spanish, folded because many readers leave accents out."""
 
 ALSO_NAMES = frozenset({"will", "can", "do"})
-"""Openings that are names as well: 'Will Smith actor', 'Can Dündar journalist'."""
+"""Openings that can also be names: 'Will Smith actor', 'Can Dündar journalist'."""
 
 REQUESTS = frozenset(
     (
@@ -71,7 +71,7 @@ CAPITAL_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,5}")
 
 @dataclass(frozen=True, slots=True)
 class NamedPage:
-    """A page that goes by exactly this name."""
+    """A page with exactly this title."""
 
     ref: EntryRef
     title: str
@@ -86,7 +86,7 @@ class NamedPage:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the words seem to be, and the pages that go by them."""
+    """What the words seem to be, and the pages with that title."""
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()
@@ -97,22 +97,22 @@ class Intent:
 
 
 def action_address(way: Action, words: str, **more: str) -> str:
-    """Where a way of working with some words begins."""
+    """The page on which an action with some words starts."""
     name = {"ask": "q", "find": "q", "research": "topic", "family": "name"}[way]
     return f"/{way}?{urlencode({name: words, **more}, errors='replace')}"
 
 
 def allowed_actions() -> tuple[Action, ...]:
-    """The ways that whoever asks may go: readers begin no work."""
+    """The actions that the visitor may take."""
     return (
         ACTIONS if current_visitor().may("researcher") else tuple(way for way in ACTIONS if way not in STARTING_ACTIONS)
     )
 
 
 def other_actions(words: str, *, excluding: str = "") -> tuple[tuple[Action, str], ...]:
-    """The other things that can be done with some words, and where they begin.
+    """The other actions for some words, with their addresses.
 
-    A family is looked for by the name in a question, never by the question, and not at all where it names nobody.
+    For a question, a family is searched by the name in it; without a name it is not offered.
     """
     names: dict[Action, str] = {"family": name_in(words) if is_question(words) else words}
     ways = ((way, names.get(way, words)) for way in allowed_actions() if way != excluding)
@@ -120,7 +120,7 @@ def other_actions(words: str, *, excluding: str = "") -> tuple[tuple[Action, str
 
 
 def name_in(question: str) -> str:
-    """The longest run of capitalised words behind the first word; empty where all is written small."""
+    """The longest run of capitalised words after the first word; empty if there is none."""
     words = [word.strip(AROUND_NAMES) for word in question.split()[1:]]
     runs = (" ".join(run) for is_name, run in groupby(words, key=_is_capital) if is_name)
     return POSSESSIVE.sub("", max(runs, key=len, default=""))
@@ -131,21 +131,21 @@ def _is_capital(word: str) -> bool:
 
 
 def is_question(words: str) -> bool:
-    """Whether words ask: by their sign, or by how they begin, in any of the languages of the desk."""
+    """Whether words are a question: by a question mark, or by how they begin in any language of the desk."""
     text = words.strip()
     if text.endswith(QUESTION_SIGNS) or text.startswith("¿"):
         return True
     parts = fold(text).split()
-    begun = parts[0] if parts else "", " ".join(parts[:2])
-    if any(opening in REQUESTS and len(parts) > len(opening.split()) for opening in begun):
+    openings = parts[0] if parts else "", " ".join(parts[:2])
+    if any(opening in REQUESTS and len(parts) > len(opening.split()) for opening in openings):
         return True
-    if begun[0] in ALSO_NAMES and all(map(_is_capital, text.split()[:2])):
+    if openings[0] in ALSO_NAMES and all(map(_is_capital, text.split()[:2])):
         return False
-    return len(parts) >= SHORTEST_QUESTION and not OPENINGS.isdisjoint(begun)
+    return len(parts) >= MIN_QUESTION_WORDS and not OPENINGS.isdisjoint(openings)
 
 
 def guess_language(words: str, otherwise: str) -> str:
-    """The language of the desk in which words are written, by their small words; `otherwise` where none is known."""
+    """The language of the desk that has most of the small words in a text; `otherwise` if it has none."""
     known = set(plain_lower(words).split())
     counts = {
         code: len(known & language_words(code).stop_words) for code in (otherwise, *map(three_letter_code, LANGUAGES))
@@ -155,7 +155,7 @@ def guess_language(words: str, otherwise: str) -> str:
 
 
 def intent_of(room: ServerContext, words: str) -> Intent:
-    """Decide; a title is looked up in the books if that can be done soon, and no page but those of the name is read."""
+    """Decide what is meant. Titles are looked up only if the books are free soon."""
     pages = pages_named(room, words)
     if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
         return Intent("question", pages)
@@ -163,9 +163,9 @@ def intent_of(room: ServerContext, words: str) -> Intent:
 
 
 def pages_named(room: ServerContext, words: str) -> tuple[NamedPage, ...]:
-    """Pages of exactly this title; none where the books are busy for longer than a reader would wait."""
+    """Pages with exactly this title; none if the books are busy for longer than a reader would wait."""
     text = " ".join(words.split())
-    if not text or len(text) > LONGEST_NAME:
+    if not text or len(text) > MAX_NAME:
         return ()
     with contextlib.suppress(KiwiError), room.try_locked_finder(TIMEOUT_S) as finder:
         books = finder.books[:MAX_BOOKS] if finder else ()
@@ -186,7 +186,7 @@ def _in_book(book: OpenBook, words: str) -> NamedPage | None:
 
 
 def _is_person(book: OpenBook, path: str, title: str) -> bool:
-    """Whether a page seems to be about somebody: a family is offered for one, and nothing depends on it."""
+    """Whether a page seems to be about a person. A wrong guess only offers a family, or does not."""
     if not CAPITAL_NAME.fullmatch(title) or " " not in title:
         return False
     page = book.text(path)

@@ -31,7 +31,7 @@ from kiwiresearch.web.run_view import RunView, run_views
 
 @dataclass(frozen=True, slots=True)
 class TargetNotes:
-    """The notes on one target, and those that were taken away."""
+    """The notes on one target, and those that were removed."""
 
     there: tuple[Note, ...]
     gone: tuple[Note, ...]
@@ -58,26 +58,26 @@ class NoteForm:
 
 @dataclass(frozen=True, slots=True)
 class NoteSubmission:
-    """A form of a note: what was typed, on what, where its page is, and whether a script waits for the answer."""
+    """A form that was sent: what was typed, about what, on which page, and whether by a script."""
 
     target: NotesTarget
     typed: NoteForm
     back: str
     in_place: bool
     note: Note | None = None
-    """The note that it changes."""
+    """The note that it changes, if it is not a new one."""
     seen: str = ""
-    """The version of that note which its reader had before them."""
+    """The version of that note that was shown when it was edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFailure:
-    """Why a note is not saved, and what to do about it."""
+    """Why a note was not saved, and what to do about it."""
 
     words: str
     status: int
     language: str = ""
-    """Of the words, where it is not the reader's."""
+    """The language of the words, if it is not the reader's."""
 
 
 def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
@@ -88,7 +88,7 @@ def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
 
 
 def target_of(run: RunView, note: Note) -> NotesTarget:
-    """What a note is about; in the words of the note itself where the run no longer knows it."""
+    """What a note is about; in the words of the note itself if the run no longer has it."""
     try:
         return named_target(run, note.target.kind, note.target.id)
     except KiwiError:  # the run was changed since, or made again
@@ -101,7 +101,7 @@ ANCHOR = "#notes"
 
 RunId = Annotated[str, Path(max_length=255)]
 NoteId = Annotated[str, Path(max_length=100)]
-# Longer than a note may be: what is too long comes back to whoever typed it, and is not refused unseen.
+# Longer than a note may be, so that a text that is too long is shown again and not simply refused.
 Text = Annotated[str, Form(max_length=10 * MAX_REASON)]
 Word = Annotated[str, Form(max_length=20)]
 TargetId = Annotated[str, Form(max_length=MAX_TARGET)]
@@ -209,7 +209,7 @@ def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: in
 
 
 def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
-    """Keep a note, or give it back to whoever typed it with what it lacks, or why it cannot be kept."""
+    """Save a note, or show the form again with what is missing or why it failed."""
     if sent.typed.lack:
         problem = catalogue_for(request)(f"notes.lacks.{sent.typed.lack}", most=MAX_REASON)
         return _returned_form(pages, request, run, sent, NoteFailure(problem, 400))

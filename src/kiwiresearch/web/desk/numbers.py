@@ -24,11 +24,11 @@ from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 TWO = 2
 MAX_COMPARED = 60
-"""Of one subject, so many claims are compared with one whose number is known to differ."""
+"""Claims about one subject that are compared with a claim whose number differs from another one."""
 
 
 class FigureQuery(BaseModel):
-    """What an address of the numbers asks for."""
+    """The query of the page's address."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,7 +37,7 @@ class FigureQuery(BaseModel):
     n: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
     def filters(self) -> dict[str, Any]:
-        """All of it but the number of the part."""
+        """The parameters of its address, without the number of the page."""
         return {"words": self.words, "which": "all" if self.which == "all" else ""}
 
 
@@ -51,11 +51,11 @@ class FigureRow:
     when: DateRange | str
     claims: tuple[Claim, ...]
     difference: Difference | None = None
-    """How another page's number differs."""
+    """How the number of another page differs from it."""
 
 
 class DisagreementSide(NamedTuple):
-    """What one side says, and where in it the value stands that differs; twice 0 where that is not known."""
+    """What one side says, and the span of the value that differs; 0 to 0 if that is not known."""
 
     claim: Claim
     start: int
@@ -64,7 +64,7 @@ class DisagreementSide(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NumberDisagreement:
-    """Two sides that do not agree: of what kind that is and why, in English, and what each says."""
+    """Two sides that disagree, how and why they do, and what each says."""
 
     about: str
     kind: str
@@ -73,7 +73,7 @@ class NumberDisagreement:
 
 
 def figure_rows(run: RunView, query: FigureQuery) -> list[FigureRow]:
-    """The numbers that fit, those of one subject together."""
+    """The numbers that match, grouped by subject."""
     found = list(_of_claims(run) if query.which == "all" else _of_brief(run.brief))
     fitting = [
         row
@@ -103,7 +103,7 @@ def _of_claims(run: RunView) -> Iterator[FigureRow]:
     differing = {one: figure.difference for figure in run.brief.numbers for one in figure.statement.claims}
     for claim in run.claims:
         for measure in claim.measures:
-            # A number without anything measured is a page of a book or a part of a name as often as not.
+            # A number that measures nothing is often a page number or part of a name.
             if measure.what:
                 yield _row(claim, measure, differing.get(claim.id))
 
@@ -115,7 +115,7 @@ def _row(claim: Claim, measure: Measure, difference: Difference | None) -> Figur
 
 
 def disagreements(run: RunView) -> list[NumberDisagreement]:
-    """Where numbers and dates of the run do not agree, each pair once, with both sides: what its brief has marked."""
+    """The disagreements of numbers and dates that the brief has marked, each pair once, with both sides."""
     brief = run.brief
     found: dict[frozenset[str], NumberDisagreement] = {}
     for dispute in brief.disputes:
@@ -134,7 +134,7 @@ def disagreements(run: RunView) -> list[NumberDisagreement]:
 
 
 def _other_side(run: RunView, claim: Claim, difference: Difference) -> Claim | None:
-    """The claim that the brief has found to differ from this one in just this way."""
+    """The claim that differs from this one in the way that the brief has found."""
     saying = _comparable(run, claim)
     for other in _of_same_subject(run.claims, claim):
         how = compare(saying, _comparable(run, other))

@@ -23,12 +23,11 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.zim.archive import Book
 
 CLAIMS_PER_PAGE = 60
-"""How many claims are listed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimSelection:
-    """Which claims are to be listed: those of a type, from a place among them."""
+    """Which claims to list: those of a type, from a position among them."""
 
     type: ClaimType | None = None
     start: int = 0
@@ -36,7 +35,7 @@ class ClaimSelection:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLine:
-    """A claim, and where it stands in the frame."""
+    """A claim, and the address of its words in the frame."""
 
     claim: Claim
     address: str
@@ -44,13 +43,13 @@ class ClaimLine:
 
 @dataclass(frozen=True, slots=True)
 class ClaimList:
-    """Some claims of a page, and how many there are."""
+    """A part of the claims of a page, and how many there are."""
 
     lines: tuple[ClaimLine, ...]
     counts: tuple[tuple[ClaimType, int], ...]
-    """How many there are of each type that there are any of."""
+    """The number of claims of each type that occurs."""
     total: int
-    """How many there are of the type asked for."""
+    """The number of claims of the type asked for."""
     all: int
     asked: ClaimSelection
 
@@ -64,7 +63,7 @@ class ClaimList:
 
     @property
     def earlier(self) -> int | None:
-        """Where the claims before these begin."""
+        """The position at which the part before starts."""
         return max(self.asked.start - CLAIMS_PER_PAGE, 0) if self.asked.start else None
 
     @property
@@ -73,7 +72,7 @@ class ClaimList:
 
 
 def claim_list(claims: Sequence[Claim], selection: ClaimSelection, frame: str, *, are_marked: bool) -> ClaimList:
-    """The claims asked for; `frame` is the address of the page in the frame, with the parameters it has now."""
+    """The claims asked for; `frame` is the address of the page in the frame with its parameters."""
     numbered = [(number, claim) for number, claim in enumerate(claims, 1) if selection.type in (None, claim.type)]
     last_part = max(len(numbered) - 1, 0) // CLAIMS_PER_PAGE * CLAIMS_PER_PAGE
     selection = replace(selection, start=min(selection.start, last_part))
@@ -88,7 +87,7 @@ def claim_list(claims: Sequence[Claim], selection: ClaimSelection, frame: str, *
 
 
 def marked_address(frame: str, claim: Claim) -> str:
-    """Where the words of a claim are marked in the frame."""
+    """The address in the frame at which the words of a claim are marked."""
     quote = claim.quotes[0]
     return with_query(frame, [f"mark={quote.start}-{quote.end}"]) + "#mark"
 
@@ -103,7 +102,7 @@ MAX_SECTIONS = 200
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
-    """How a page is to be shown."""
+    """How to show a page."""
 
     run: str = ""
     marks: tuple[str, ...] = ()
@@ -113,7 +112,7 @@ class PageQuery:
     """Whether claims are marked in the text."""
 
     def query(self, *, with_claims: bool, **changed: object) -> str:
-        """The same view with claims marked or not, and with other values where some are given; None leaves one out."""
+        """The query of the same view with claims marked or not, and with some values changed; None removes one."""
         values: dict[str, object] = {"run": self.run or None, "type": self.claims.type, "start": None}
         pairs = [(name, value) for name, value in (values | changed).items() if value is not None]
         marks = [("mark", mark) for mark in self.marks]
@@ -122,7 +121,7 @@ class PageQuery:
 
 @dataclass(frozen=True, slots=True)
 class SectionLine:
-    """An entry of the contents: how deep it stands, and where in the frame."""
+    """An entry of the table of contents: its depth, and its address in the frame."""
 
     heading: str
     depth: int
@@ -131,15 +130,15 @@ class SectionLine:
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """All that the view shows of a page by itself."""
+    """Everything that the view shows of a page, apart from a run."""
 
     book: Book
     page: PageDoc
     asked: PageQuery
     frame: str
-    """What the frame shows first, the place in it included."""
+    """The address that the frame opens, with the place in the page."""
     plain: str
-    """The page in the frame with the parameters it has now, and no place in it."""
+    """The same address without the place."""
     alone: str
     sections: tuple[SectionLine, ...]
     claims: ClaimList
@@ -152,8 +151,8 @@ class PageView:
         return self.page.language or self.book.language
 
     @property
-    def is_read_whole(self) -> bool:
-        """Whether claims are read from all of it; where a language has no tables, the first sentence must do."""
+    def is_fully_read(self) -> bool:
+        """Whether claims are read from the entire page; in languages without rules only the first sentence is read."""
         return has_claim_tables(self.page.language)
 
     @property
@@ -162,7 +161,7 @@ class PageView:
 
 
 def page_view(room: ServerContext, opened: ReaderTarget, query: PageQuery) -> PageView:
-    """Read an opened page and what it claims, and find the addresses of its parts in the frame."""
+    """Read an opened page and its claims, with the addresses of its parts in the frame."""
     if opened.entry is None:
         raise ValueError("a file is not shown as a page")
     book = opened.book
@@ -188,7 +187,7 @@ def page_view(room: ServerContext, opened: ReaderTarget, query: PageQuery) -> Pa
 
 
 def _place(page: PageDoc, asked: PageQuery) -> tuple[str, bool]:
-    """Where the page is opened: at the first mark, else at the section; and whether it has no such section."""
+    """Where the page is opened: at the first mark, else at the section; and whether that section is missing."""
     if asked.marks:
         return "#mark", False
     found = page.below(asked.section) if asked.section.strip() else ()
@@ -197,7 +196,7 @@ def _place(page: PageDoc, asked: PageQuery) -> tuple[str, bool]:
 
 def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
     sections = [section for section in page.sections[1:] if _anchor(section) and section.heading.strip()]
-    if sections and fold(sections[0].heading) == fold(page.title):  # the line above all has it, and 'Beginning'
+    if sections and fold(sections[0].heading) == fold(page.title):  # the page's own title is shown above
         sections = sections[1:]
     top = min((section.level for section in sections), default=0)
     return tuple(
@@ -207,7 +206,7 @@ def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
 
 
 def _anchor(section: Section) -> str:
-    """Where the reader puts a section; MediaWiki's own way where the page names no place."""
+    """The anchor of a section, made from its heading as MediaWiki does if the page has none."""
     name = section.anchor or "_".join(section.heading.split())
     return f"#{percent(name, errors='replace')}" if name else ""
 

@@ -1,4 +1,4 @@
-"""Renders the templates in the reader's language, and cuts long lists into pages."""
+"""Renders the templates in the reader's language, and divides long lists into pages."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def has_words(query: str, *texts: str) -> bool:
 
 
 class ScopedQuery(Protocol):
-    """A query of a page that shows what the brief tells, or all that the pages say."""
+    """The query of a page that shows what the brief has, or all claims of the run."""
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
 
@@ -114,7 +114,7 @@ class ScopedQuery(Protocol):
 
 
 def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
-    """The address of each of the two, with all else as it is wished for."""
+    """The address of each of the two, with the same filters."""
     return [
         (which, list_address(place, query.model_copy(update={"which": which}).filters())) for which in ("brief", "all")
     ]
@@ -134,13 +134,13 @@ MENU = (
     ("find", "/find", ("/page/",)),
     ("family", "/family", ("/family/",)),
 )
-"""The line at the top: a name in the catalogue, its page, and the beginnings of other addresses that belong to it."""
+"""The menu: a key of the catalogue, the address, and the beginnings of other addresses that belong to it."""
 ATLAS = ("atlas", "/atlas", ("/atlas/",))
-"""The place that only a desk has whose settings name an atlas."""
+"""The menu entry of desks whose settings name an atlas."""
 
 
 class Pages:
-    """Draws the pages of one server."""
+    """Renders the pages of one server."""
 
     def __init__(self, room: ServerContext) -> None:
         self._room = room
@@ -184,30 +184,30 @@ class Pages:
         headers: Mapping[str, str] | None = None,
         **values: Any,
     ) -> Response:
-        """A page; a template finds `t` (words), `customs`, `here` (its own address) and the values it is given."""
-        # Halves of letters, which a file from elsewhere may hold, cannot be sent.
+        """A page; templates have `t` (the catalogue), `locale`, `here` (the address) and these values."""
+        # Half a surrogate pair, which a file from elsewhere may hold, cannot be encoded.
         content = self.render(request, template, **values).encode("utf-8", "replace")
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
 
     def render(self, request: Request, template: str, **values: Any) -> str:
-        """The text of a page, or of a part of one that a script puts into its place."""
+        """The HTML of a page, or of a part that a script inserts."""
         words = catalogue_for(request)
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return self._templates.get_template(template).render(
-            t=words, customs=words.customs, here=here, place=request.url.path, **values
+            t=words, locale=words.locale, here=here, place=request.url.path, **values
         )
 
 
 def redirect(address: str) -> Response:
-    """Where a form leads when it has done its work: a reload does not do it again."""
+    """The reply to a form that was carried out, so that a reload does not send it again."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 
 def direction(language: str) -> str:
-    """The direction in which a language is written, for the attribute `dir`."""
+    """The value of `dir` for a language."""
     return "rtl" if two_letter_code(language) in RIGHT_TO_LEFT else "ltr"
 
 
 def section_name(name: str, words: Catalogue) -> str:
-    """The name of a section of a page; that of its box is no word of the page."""
+    """The name of a section; the facts box, which pages do not name, is translated."""
     return words("desk.box") if name == FACTS_BOX else name

@@ -1,4 +1,4 @@
-"""Pages for owners: users, roles, limits, tokens and the audit; and the policy, for everybody."""
+"""Pages for owners: users, roles, limits, tokens and the audit; and the page of the policy for everybody."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 class AuditCheck:
     """What a check of the audit found."""
 
-    asked: str
-    """The hash that was to be looked for; empty where none was given."""
-    knows: bool
+    wanted_head: str
+    """The hash to look for; empty if none was given."""
+    has_head: bool
     broken: AuditProblem | None
     end: str
     """The hash of the last row."""
 
 
 def check_audit(audit: Audit, head: str) -> AuditCheck:
-    """Prove the audit as it is now, and that it still has the row of an earlier head."""
-    end = audit.head()  # before the proof, which covers it then
+    """Check the audit, and whether it still has the row of an earlier head."""
+    end = audit.head()  # read first, so that the check covers it
     return AuditCheck(head, audit.has_head(head), audit.check(), end)
 
 
-def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
+def audit_router(room: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:
     """The audit with its filters, and the policy."""
     routes = RoleRouter("owner", include_in_schema=False)
 
@@ -64,14 +64,14 @@ def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRoute
         check: Switch = 0,
         head: TypedFilter = "",
     ) -> Response:
-        kept = house.require_audit()
+        audit_rows = accounts.require_audit()
         filters = {"user": user, "action": action, "since": since}
         try:
             begin, is_date = utc_moment(since), True
         except BadUsage:
             begin, is_date = "", False
         wanted: dict[str, Any] = {"user": user or None, "action": action or None, "since": begin}
-        rows = kept.rows(limit=AUDIT_ROWS + 1, before=before, newest_first=True, **wanted) if is_date else []
+        rows = audit_rows.rows(limit=AUDIT_ROWS + 1, before=before, newest_first=True, **wanted) if is_date else []
         older = (
             urlencode(filters | {"before": rows[AUDIT_ROWS - 1].seq}, errors="replace")
             if len(rows) > AUDIT_ROWS
@@ -87,7 +87,7 @@ def audit_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRoute
             is_date=is_date,
             older=f"/audit?{older}" if older else "",
             is_first=before is None,
-            proof=check_audit(kept, head.strip()) if check else None,
+            proof=check_audit(audit_rows, head.strip()) if check else None,
             with_words=room.desk.settings.serve.audit_words,
         )
 
@@ -113,7 +113,7 @@ class NewUserForm(BaseModel):
 
 
 class UserForm(BaseModel):
-    """What the form of a user sends: the role, and limits, of which those that are empty are the role's."""
+    """What the form of a user sends: the role, and limits; an empty limit is that of the role."""
 
     role: TypedField = ""
     requests_a_minute: TypedField = ""
@@ -133,10 +133,10 @@ def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
-def people_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRouter:
+def people_router(room: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:
     """The list, a page for each user, and what their forms do."""
     routes = RoleRouter("owner", include_in_schema=False)
-    shown = PeoplePages(room, house, pages)
+    shown = PeoplePages(room, accounts, pages)
     routes.get("/people")(shown.all)
     routes.post("/people")(shown.add)
     routes.get("/people/{name}")(shown.one)
@@ -150,8 +150,8 @@ def people_router(room: ServerContext, house: Accounts, pages: Pages) -> APIRout
 class PeoplePages:
     """What the routes show and do; a form that cannot be carried out is shown again with the reason."""
 
-    def __init__(self, room: ServerContext, house: Accounts, pages: Pages) -> None:
-        self._house = house
+    def __init__(self, room: ServerContext, accounts: Accounts, pages: Pages) -> None:
+        self._accounts = accounts
         self._limits = room.desk.settings.limits
         self._pages = pages
 
@@ -160,7 +160,7 @@ class PeoplePages:
         return self._all(request, NewUserForm())
 
     def _all(self, request: Request, typed: NewUserForm, problem: Problem | None = None) -> Response:
-        register = self._house.require_users(request)
+        register = self._accounts.require_users(request)
         rows = [(user, sum(not token.revoked_at for token in register.tokens(user.name))) for user in register.all()]
         values: dict[str, Any] = {"rows": rows, "roles": ROLES, "typed": typed, "problem": problem}
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
@@ -179,8 +179,8 @@ class PeoplePages:
         problem: Problem | None = None,
         is_saved: bool = False,
     ) -> Response:
-        """A user; right after a token was made, with the token, which is shown on no other page."""
-        register = self._house.require_users(request)
+        """A user; with a new token right after it was made, because it is never shown again."""
+        register = self._accounts.require_users(request)
         user = register.get(name)
         values: dict[str, Any] = {
             "user": user,
@@ -196,8 +196,8 @@ class PeoplePages:
         return self._pages.show(request, "people_user.html", status=problem.status if problem else 200, **values)
 
     def add(self, request: Request, typed: Annotated[NewUserForm, Form()]) -> Response:
-        """Make a user and a first token, which the next page shows this once."""
-        register = self._house.require_users(request)
+        """Make a user and a first token, which the next page shows once."""
+        register = self._accounts.require_users(request)
         try:
             user = register.add(typed.name.strip(), typed.role)
         except BadUsage as problem:
@@ -205,7 +205,7 @@ class PeoplePages:
         return self._one(request, user.name, made=register.new_token(user.name))
 
     def change(self, request: Request, name: UserName, changes: Annotated[UserForm, Form()]) -> Response:
-        register = self._house.require_users(request)
+        register = self._accounts.require_users(request)
         try:
             register.change(name, changes.role or None, changes.limits())
         except BadUsage as problem:
@@ -214,18 +214,18 @@ class PeoplePages:
 
     def new_token(self, request: Request, name: UserName, label: Annotated[TypedField, Form()] = "") -> Response:
         try:
-            made = self._house.require_users(request).new_token(name, label.strip())
+            made = self._accounts.require_users(request).new_token(name, label.strip())
         except BadUsage as problem:
             return self._one(request, name, problem=problem_of(problem))
         return self._one(request, name, made=made)
 
     def revoke(self, request: Request, name: UserName, token_id: TokenId) -> Response:
-        self._house.require_users(request).revoke(name, token_id)
+        self._accounts.require_users(request).revoke(name, token_id)
         return redirect(_address(name))
 
     def remove(self, request: Request, name: UserName) -> Response:
         try:
-            self._house.require_users(request).remove(name)
+            self._accounts.require_users(request).remove(name)
         except BadUsage as problem:
             return self._one(request, name, problem=problem_of(problem))
         return redirect("/people")

@@ -40,7 +40,7 @@ from kiwiresearch.workspace.workspace import Workspace
 
 MAX_QUESTIONS = 50
 MAX_QUESTION_CHARS = 300
-"""A longer question is not kept: it is a text, and no line of a list."""
+"""Longer questions are not stored: they are texts, not lines of a list."""
 
 FILE = "questions.jsonl"
 LOCK = ".questions.lock"
@@ -49,28 +49,30 @@ TIMEOUT_S = 1.0
 
 
 class QuestionHistory:
-    """What was asked in the browser, the newest first; a file that cannot be read or written costs the list alone.
+    """What was asked in the browser, the newest first.
 
-    Where a token is set, nothing is kept: several people share such a server,
-    and what one of them asks is no other's business. Users have a list each.
+    A file that cannot be read or written costs the list, not the page. With a
+    server token nothing is stored, because several people share such a server
+    and must not see each other's questions. Users have a list each.
     """
 
-    def __init__(self, desk: Workspace) -> None:
-        serve = desk.settings.serve
-        self.is_kept = serve.remember_questions and not serve.token
-        self._folder: Path = desk.folders.state
+    def __init__(self, workspace: Workspace) -> None:
+        serve = workspace.settings.serve
+        self.is_on = serve.remember_questions and not serve.token
+        self._folder: Path = workspace.folders.state
 
     @property
     def _file(self) -> Path:
         who = current_visitor()
         if not who.name:
             return self._folder / FILE
-        told = f"{who.name}\n{who.since}".encode("utf-8", "replace")
-        return self._folder / USERS / f"{sha256(told).hexdigest()[:32]}.jsonl"
+        # With the day of joining, so that a later user of the same name does not see the list of an earlier one.
+        key = f"{who.name}\n{who.since}".encode("utf-8", "replace")
+        return self._folder / USERS / f"{sha256(key).hexdigest()[:32]}.jsonl"
 
     def add(self, question: str) -> None:
-        """Keep a question, once."""
-        if not self.is_kept or not question.strip() or len(question) > MAX_QUESTION_CHARS:
+        """Store a question; one that was asked before moves to the top."""
+        if not self.is_on or not question.strip() or len(question) > MAX_QUESTION_CHARS:
             return
         with self._locked() as is_alone:
             if is_alone:
@@ -79,10 +81,10 @@ class QuestionHistory:
 
     def latest(self, count: int) -> tuple[str, ...]:
         """The newest questions."""
-        return tuple(self._all()[:count]) if self.is_kept else ()
+        return tuple(self._all()[:count]) if self.is_on else ()
 
     def forget(self) -> None:
-        """Forget all of them; where that cannot be done, their reader is told."""
+        """Forget all of them; CannotWrite if that fails."""
         if not self._file.exists():
             return
         with self._locked() as is_alone:
@@ -95,7 +97,10 @@ class QuestionHistory:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[bool]:
-        """Whether nobody else changes the file, in this server or another: what one forgets, none writes back."""
+        """Lock the file against this server and others; yields whether that worked.
+
+        Without it, another server could write back what this one has just forgotten.
+        """
         lock, is_alone = FileLock(self._file.with_name(LOCK)), False
         with contextlib.suppress(OSError):
             is_alone = lock.wait(TIMEOUT_S)
@@ -119,25 +124,25 @@ class QuestionHistory:
 
 MAX_TURNS = 8
 MAX_EARLIER_ANSWER = 300
-"""So much of an earlier answer goes along: who or what it named stands in its beginning."""
+"""Characters of an earlier answer that are sent along: its beginning names who or what it is about."""
 MAX_TURNS_IN_ADDRESS = 4_000
-"""Letters of an address that earlier turns may take; the oldest give way."""
+"""Characters that earlier turns may take in an address; the oldest are left out."""
 
 EarlierAnswer = Annotated[str, Field(max_length=MAX_EARLIER_ANSWER)]
 
 
 class QuestionForm(BaseModel):
-    """What the page to ask on is opened with."""
+    """The query of the page, and what its form sends."""
 
     q: Words = ""
     model: bool = False
-    """Whether a model may put the answer into words."""
+    """Whether a model may write the answer."""
     live: bool = False
     """Whether a script will show the answer as it comes."""
     via: Name = ""
-    """`go` where the first page's box led here."""
+    """`go` if the box of the home page led here."""
     page: Name = ""
-    """Answer from this page alone."""
+    """The page to answer from; empty for all pages."""
     book: Name = ""
     before: Annotated[list[Words], Field(max_length=MAX_TURNS)] = []
     about: Annotated[list[Name], Field(max_length=MAX_TURNS)] = []
@@ -153,16 +158,15 @@ class QuestionForm(BaseModel):
         return AskOptions(turns=self.turns, with_model=with_model, page=self.page, book=self.book if self.page else "")
 
     def address(self, *, own_words: bool = False) -> str:
-        """Where the same is asked again without a script, with `own_words` without a model as well."""
+        """Where the same question is asked without a script, and with `own_words` also without a model."""
         given = [("q", self.q), ("page", self.page), ("book", self.book)]
         given += [("model", "on" if self.model and not own_words else "")]
         return f"/ask?{urlencode([row for row in given if row[1]] + turn_fields(self.turns), errors='replace')}"
 
     def after(self, answer: Answer) -> tuple[ConversationTurn, ...]:
-        """The conversation that the next question continues: as much of it as an address can bear.
+        """The conversation that the next question continues, as far as it fits into an address.
 
-        What was said is put into one line: a browser sends a line's end as two characters, which would make it longer
-        than it may be.
+        An answer is put on one line: browsers send a line break as two characters, which could make it too long.
         """
         said = printable(answer.text)[:MAX_EARLIER_ANSWER]
         last = ConversationTurn(answer.question[:MAX_WORDS], answer.subject[:MAX_EARLIER_ANSWER], said)
@@ -173,7 +177,7 @@ class QuestionForm(BaseModel):
 
 
 def turn_fields(turns: tuple[ConversationTurn, ...]) -> list[tuple[str, str]]:
-    """A conversation as the fields of a form."""
+    """A conversation as hidden fields of a form."""
     return [
         field for turn in turns for field in (("before", turn.question), ("about", turn.subject), ("said", turn.answer))
     ]
@@ -192,7 +196,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # n
 
 
 class QuestionPages:
-    """Answers as pages and as parts of pages."""
+    """Answers as a page, and as a stream of parts of a page."""
 
     def __init__(self, room: ServerContext, pages: Pages, questions: QuestionHistory) -> None:
         self._room = room
@@ -204,7 +208,7 @@ class QuestionPages:
 
     @allow("reader", "ask")
     def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
-        """The box; with a question, its answer below, or the place where a script will show it."""
+        """The box, and below it the answer, or an empty place where the script will show it."""
         led = other_actions(asked.q, excluding="ask") if asked.via and asked.q else ()
         if not asked.q.strip() or (asked.live and has_words(asked.q)):
             return self._show(request, asked, offers=led)
@@ -217,17 +221,17 @@ class QuestionPages:
 
     @allow("reader", "ask")
     async def stream(self, request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
-        """The same as events; what goes wrong before the first one still has a status of its own."""
+        """The answer as events; an error before the first one still gets its own status."""
         events = self._room.asker.events(asked.q, asked.options(with_model=asked.model))
         flow = stream_in_thread(self._slots.occupy(self._page_events(request, asked, events)))
-        return sse_response(_whole_stream(await anext(flow), flow, catalogue_for(request)))
+        return sse_response(_with_last_error(await anext(flow), flow, catalogue_for(request)))
 
     def _show(self, request: Request, asked: QuestionForm, *, status: int = 200, **values: Any) -> Response:
         known = EMPTY_PAGE | {"asked": asked, "has_model": self._has_model, "fields": turn_fields(asked.turns)}
         return self._pages.show(request, "ask.html", status=status, **(known | values))
 
     def _values(self, request: Request, asked: QuestionForm, answer: Answer) -> dict[str, Any]:
-        """What the part of the page shows that holds the answer; the question counts as asked from here on."""
+        """The values of the part of the page with the answer; the question is stored as asked."""
         self._questions.add(answer.asked or answer.question)
         one, t = answer_view(answer, self._room), catalogue_for(request)
         return {
@@ -239,7 +243,7 @@ class QuestionPages:
         }
 
     def _languages_to_suggest(self, question: str, reader: str) -> tuple[str, ...]:
-        """The languages of the books where a question seems to be in none of them: what they hold is not found so."""
+        """The languages of the books, if the question seems to be in none of them, since then nothing can be found."""
         languages = self._books.languages()
         return () if guess_language(question, three_letter_code(reader)) in languages else languages
 
@@ -248,10 +252,10 @@ class QuestionPages:
             match event:
                 case Preview(answer) | EvidenceFound(answer):
                     one = answer_view(answer, self._room)
-                    told = {"html": self._pages.render(request, "ask_chips.html", sources=one.sources)}
+                    data = {"html": self._pages.render(request, "ask_chips.html", sources=one.sources)}
                     if asked.model and self._has_model and one.lines:
-                        told["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
-                    yield sse_event("chips", told)
+                        data["meanwhile"] = self._pages.render(request, "ask_preview.html", one=one)
+                    yield sse_event("chips", data)
                 case AnswerText(text):
                     yield sse_event("token", {"text": text})
                 case Done(answer):
@@ -261,7 +265,7 @@ class QuestionPages:
                     pass
 
 
-async def _whole_stream(
+async def _with_last_error(
     first: ServerSentEvent, flow: AsyncGenerator[ServerSentEvent, None], words: Catalogue
 ) -> AsyncGenerator[ServerSentEvent, None]:
     async with contextlib.aclosing(flow):
@@ -269,9 +273,9 @@ async def _whole_stream(
             yield first
             async for event in flow:
                 yield event
-        except Exception as problem:  # the status is sent already: the reader hears of it here
-            told = logged_problem(problem)
-            data = {"detail": told.detail, "remedy": told.remedy}
-            if told.log_id:
-                data |= {"id": told.log_id, "told": words("problems.id", id=told.log_id)}
+        except Exception as error:  # the status is sent already, so that the error comes as an event
+            problem = logged_problem(error)
+            data = {"detail": problem.detail, "remedy": problem.remedy}
+            if problem.log_id:
+                data |= {"id": problem.log_id, "told": words("problems.id", id=problem.log_id)}
             yield sse_event("error", data)

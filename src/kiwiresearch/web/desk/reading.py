@@ -33,7 +33,7 @@ MAX_LINKS = 40
 
 @dataclass(frozen=True, slots=True)
 class BackLink:
-    """A page of the run that links to this one, and the words that do."""
+    """A page of the run that links to this one, and the text of the link."""
 
     title: str
     address: str
@@ -49,13 +49,13 @@ class PageInRun:
     links: tuple[BackLink, ...]
     more_links: int
     known: frozenset[str]
-    """The claims that the run has, of those that the page is read to say now."""
+    """The ids of the claims of this page that the run has."""
     others: tuple[tuple[Claim, str], ...]
-    """Claims that only the run has, and where their words are in the frame."""
+    """Claims that only the run has, and the addresses of their words in the frame."""
 
 
 def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
-    """What the template needs: the page's place in the run, and the notes on it."""
+    """The values of the template: what the run has of the page, and the notes on it."""
     ref = found.page.ref
     claims = [claim for claim in run.claims if claim.ref == ref]
     read_now = {claim.id for claim in found.all_claims}
@@ -75,7 +75,7 @@ def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
 
 
 def _links_to(run: RunView, ref: EntryRef) -> Iterator[BackLink]:
-    """Links to a page, as the run's graph has them, by the titles of the pages they are on."""
+    """The links to a page in the graph of the run, sorted by the titles of their pages."""
     titles = {page.ref: page.title for page in run.graph.pages}
     links = [link for link in run.graph.links if link.target == str(ref)]
     for link in sorted(links, key=lambda link: titles[link.source].casefold()):
@@ -123,7 +123,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
 
 class ReadingPages:
-    """Shows pages of books, and what to do where there is none."""
+    """Shows pages of books, or what to do if there is no such page."""
 
     def __init__(self, room: ServerContext, runs: RunViews, pages: Pages) -> None:
         self._room = room
@@ -139,7 +139,7 @@ class ReadingPages:
             raise
         except PageNotFound:
             return self._no_page(request, book, path)
-        if opened.entry is None:  # a picture, a film: nothing of it is ours to show
+        if opened.entry is None:  # a picture or a film, which the browser shows by itself
             return redirect(local_address(self._room.page_url(opened.item.ref)))
         ref = opened.item.ref
         if opened.redirect is not None or book != ref.book or path != ref.path:
@@ -148,7 +148,7 @@ class ReadingPages:
         return self._pages.show(request, "page.html", one=found, **self._of_run(query.run, found))
 
     def _of_run(self, run_id: str, found: PageView) -> dict[str, Any]:
-        """What a run knows of the page; one that cannot be read is no reason not to show the page."""
+        """What a run has of the page; the page is shown even if the run cannot be read."""
         try:
             run = self._runs.get(run_id) if run_id else None
             return NO_RUN | ({"run": run, **page_in_run(run, found)} if run else {})
@@ -156,7 +156,7 @@ class ReadingPages:
             return NO_RUN | {"run_problem": problem_of(error)}
 
     def _moved(self, request: Request, opened: ReaderTarget) -> Response:
-        """The one address under which a page is read, with all that was asked for."""
+        """Redirect to the one address of a page, with the same parameters."""
         ref, target = opened.item.ref, opened.redirect
         query = [pair for pair in request.query_params.multi_items() if pair[0] != "section" or not target]
         if target is not None and target.anchor:

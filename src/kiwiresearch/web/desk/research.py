@@ -22,8 +22,8 @@ from kiwiresearch.web.desk.research_form import (
     FormOptions,
     ResearchForm,
     ResearchQuery,
-    address_of_wish,
     check_form,
+    request_address,
 )
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
@@ -34,32 +34,32 @@ from kiwiresearch.web.replies import Json
 from kiwiresearch.web.run_view import run_views
 
 MAX_SHOWN = 200
-"""How many pages are shown, the latest; all of them stand in the finished run."""
+"""The latest pages, which are shown; the finished run has all of them."""
 
 NO_PROGRESS = PagesSoFar()
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job, and where everything of it is."""
+    """A job with its progress and its addresses."""
 
     job: Job
     most: int
-    """How many pages it takes at most; 0 of a family's case."""
+    """The most pages that it takes; 0 for a family's case."""
     so_far: PagesSoFar = NO_PROGRESS
     note: str = ""
-    """What the work said last about itself, in English."""
+    """The latest note of the job about itself, in English."""
     has_books: bool = True
-    """Whether its books can be read here; one that waits and has not, waits for them."""
+    """Whether its books can be read now; a job in the queue waits for them."""
 
     @property
     def is_run(self) -> bool:
-        """Whether it takes pages, and becomes a run."""
+        """Whether it reads pages and becomes a run."""
         return isinstance(self.job.wish, ResearchRequest)
 
     @property
     def topic(self) -> str:
-        """What it is called; empty of a family's case, which is named nowhere."""
+        """Its name; empty for a family's case, which must not be named here."""
         return "" if self.case else self.job.wish.name
 
     @property
@@ -72,7 +72,7 @@ class JobView:
 
     @property
     def case(self) -> str:
-        """Where the case is that it works on; empty of a run."""
+        """The address of the case that it works on; empty for a run."""
         return case_address(self.job.wish.case) if isinstance(self.job.wish, FamilyRequest) else ""
 
     @property
@@ -81,17 +81,17 @@ class JobView:
 
     @property
     def run(self) -> str:
-        """Where what it made is read."""
+        """The address of its result."""
         return self.case or (run_address(self.job.id) if self.is_run else self.url)
 
     @property
     def again(self) -> str:
-        """Where the form is, filled in with what was wished for; empty of a family's case."""
-        return address_of_wish(self.job.wish) if isinstance(self.job.wish, ResearchRequest) else ""
+        """The address of the form, filled in with the same request; empty for other jobs."""
+        return request_address(self.job.wish) if isinstance(self.job.wish, ResearchRequest) else ""
 
     @property
     def came_to_nothing(self) -> bool:
-        """Whether it failed before it had taken a page, or cannot be read: there is nothing to go on with."""
+        """Whether it failed before it read a page, or its row is damaged: it cannot be resumed."""
         is_bare = self.is_run and not self.pages
         return self.job.state == "failed" and (is_bare or isinstance(self.job.wish, UnreadableRequest))
 
@@ -101,7 +101,7 @@ class JobView:
 
     @property
     def stage(self) -> str:
-        """What it does, as the catalogue names it."""
+        """What it is doing, as a key of the catalogue."""
         if self.job.state == "queued" and not self.has_books:
             return "away"
         if self.job.state != "running":
@@ -122,7 +122,7 @@ class JobView:
 
     @property
     def last_loss(self) -> str:
-        """Why it had to be put in line again last."""
+        """Why it was put back into the queue the last time."""
         return without_paths(self.job.losses[-1]) if self.job.losses else ""
 
     @property
@@ -130,7 +130,7 @@ class JobView:
         return without_paths(self.job.remedy)
 
     def newest(self, after: int = 0) -> tuple[TakenPage, ...]:
-        """The pages that came after one, the latest first."""
+        """The pages after a number, the latest first."""
         return tuple(reversed([page for page in self.so_far.pages if page.number > after][-MAX_SHOWN:]))
 
 
@@ -143,13 +143,13 @@ class JobViews:
         self._followed = JournalFollower()
 
     def get(self, job_id: str) -> JobView:
-        """A job with all that it did so far."""
+        """A job with its progress."""
         job = self._jobs.get(job_id)
         has_books = job.state != "queued" or self._jobs.can_do(job_id)
         return JobView(job, self._most(job), self._so_far(job), self._note(job), has_books)
 
     def unfinished(self) -> list[JobView]:
-        """All jobs that are under way or ended before they were done, the newest first, without their pages."""
+        """All jobs that are not done, the newest first, without their pages."""
         return [JobView(job, self._most(job)) for job in self._jobs.all() if job.state != "done"]
 
     def _most(self, job: Job) -> int:
@@ -158,7 +158,7 @@ class JobViews:
     def _so_far(self, job: Job) -> PagesSoFar:
         if not isinstance(job.wish, ResearchRequest):
             return NO_PROGRESS
-        # Between two looks the run may have ended and taken its journal away.
+        # The run may end at any moment, and removes its journal then.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return self._followed.read_progress(self._jobs.steps_file(job))
         return NO_PROGRESS
@@ -167,14 +167,14 @@ class JobViews:
         if not job.is_open or isinstance(job.wish, FamilyRequest):
             return ""
         with contextlib.suppress(KiwiError):  # another server works on it
-            told = self._jobs.events_after(job.id).events
-            return next((str(one.data["text"]) for one in reversed(told) if one.data.get("event") == "note"), "")
+            events = self._jobs.events_after(job.id).events
+            return next((str(one.data["text"]) for one in reversed(events) if one.data.get("event") == "note"), "")
         return ""
 
 
 RUNS_PER_PAGE = 20
 MAX_TO_COMPARE = 100
-"""How many runs, the newest, the two lists offer from which runs are compared."""
+"""The newest runs, which the form for comparing offers."""
 
 JobId = Annotated[str, Path(max_length=200)]
 Switch = Annotated[int, Query(ge=0, le=1)]
@@ -220,32 +220,34 @@ class ResearchPages:
         faults: dict[str, FieldFault] | None = None,
         problem: Problem | None = None,
     ) -> Response:
-        """The form with what was typed and what is wrong with it, and below it all work and all runs."""
+        """The form with what was typed and what is wrong with it, and below it all jobs and runs."""
         offer = FormOptions(self._settings, self._books.all())
         status = problem.status if problem else 422 if faults else 200
-        told: dict[str, Any] = {
-            "offer": offer,
-            "typed": offer.field_values(form),
-            "faults": faults or {},
-            "problem": problem,
-        }
-        told["missing"] = self._shelf.missing
-        return self._pages.show(request, "research.html", status=status, **told, **self._lists(page))
+        values: dict[str, Any] = {"typed": offer.field_values(form), "faults": faults or {}, "problem": problem}
+        return self._pages.show(
+            request,
+            "research.html",
+            status=status,
+            offer=offer,
+            missing=self._shelf.missing,
+            **values,
+            **self._lists(page),
+        )
 
     @allow("researcher", "research")
     def start(self, request: Request, form: Annotated[ResearchForm, Form()]) -> Response:
-        """Begin a run and go to its page; a form that is wrong comes again."""
+        """Start a run and go to its page; a form with faults is shown again."""
         found = check_form(form, FormOptions(self._settings, self._books.all()))
-        if found.wish is None:
+        if found.request is None:
             return self._form(request, form, faults=dict(found.faults))
         try:
-            job = job_requests.start_job(self._jobs, found.wish)
+            job = job_requests.start_job(self._jobs, found.request)
         except KiwiError as error:
             return self._form(request, form, problem=problem_of(error))
         return redirect(job_address(job.id))
 
     def job(self, request: Request, job_id: JobId, stopping: Switch = 0, still: Switch = 0) -> Response:
-        """A job as it is now; one that is done has become a run."""
+        """A job as it is now; one that is done leads to its run."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if view.job.state == "done" and view.is_run:
@@ -259,16 +261,16 @@ class ResearchPages:
         return self._pages.show(request, "research_job.html", **values, family=family)
 
     def news(self, request: Request, job_id: JobId, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> Response:
-        """What is new of a job, for the script of its page."""
+        """What has changed in a job, for the script of its page."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
-        told = self._job_values(view, after)
+        values = self._job_values(view, after)
         return Json(
             {
                 "open": view.job.is_open,
                 "last": len(view.so_far.pages),
-                "status": self._pages.render(request, "research_status.html", **told),
-                "pages": self._pages.render(request, "research_pages.html", **told),
+                "status": self._pages.render(request, "research_status.html", **values),
+                "pages": self._pages.render(request, "research_pages.html", **values),
             },
             headers={"Cache-Control": "no-store"},
         )
@@ -280,14 +282,14 @@ class ResearchPages:
 
     @allow("researcher", "resume")
     def resume(self, job_id: JobId) -> Response:
-        """Go on with a job; one that is under way or done is only shown."""
+        """Resume a job; one that cannot be resumed is only shown."""
         if self._jobs.get(job_id).is_resumable:
             job_requests.resume_job(self._jobs, job_id)
         return redirect(job_address(job_id))
 
     @allow("researcher", "remove")
     def remove(self, job_id: JobId) -> Response:
-        """Forget a job that came to nothing; one that has something to keep is only shown."""
+        """Remove a job that came to nothing; any other is only shown."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if not view.came_to_nothing:

@@ -1,4 +1,4 @@
-"""The form that begins a run: what was typed, what is wrong with it, and the wish it makes."""
+"""The form that starts a run: what was typed, what is wrong with it, and the request it makes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from kiwiresearch.workspace.setting_values import RANGES
 from kiwiresearch.workspace.settings import Settings
 
 MAX_TYPED = 5_000
-"""More than any field takes, so that what is too long comes back to who typed it."""
+"""More than any field takes, so that a text that is too long is shown again and not simply refused."""
 
 NUMBERS = {name: SETTING_OF_OPTION[name] for name in ("max_pages", "depth", "max_links")}
 """Fields with a whole number, and the settings that give their defaults and bounds."""
 
-LONGEST_NUMBER = 9
+MAX_DIGITS = 9
 
 TypedField = Annotated[str, Field(max_length=MAX_TYPED)]
 
@@ -35,7 +35,7 @@ class ResearchForm(BaseModel):
 
     topic: TypedField = ""
     q: TypedField = ""
-    """Another name of the topic, for links from the box of the first page."""
+    """Another name for the topic, used by links from the box of the home page."""
     focus: TypedField = ""
     aspect: TypedField = ""
     max_pages: TypedField = ""
@@ -55,7 +55,7 @@ class ResearchQuery(ResearchForm):
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """What is wrong with a field: the key of a sentence, and its values."""
+    """What is wrong with a field: a key of the catalogue, and its values."""
 
     key: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class FormOptions:
 
     @property
     def alike(self) -> frozenset[str]:
-        """The books that title and date do not tell from one another."""
+        """The books that share their title and date with another one."""
         counts = Counter((book.title, book.date) for book in self.books)
         return frozenset(book.id for book in self.books if counts[book.title, book.date] > 1)
 
@@ -83,7 +83,7 @@ class FormOptions:
         return int(low), int(high)
 
     def field_values(self, form: ResearchForm) -> dict[str, Any]:
-        """The value of each field: what was typed, else what the settings say."""
+        """The value of each field: what was typed, else the default of the settings."""
         numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
         return numbers | {
             "topic": form.topic or form.q,
@@ -97,68 +97,68 @@ class FormOptions:
 
 
 def form_address(fields: Mapping[str, object]) -> str:
-    """Where the form is shown with some of its fields filled in."""
+    """The address of the form with some fields filled in."""
     said = {name: value for name, value in fields.items() if value or value == 0}
     return f"/research?{urlencode(said, doseq=True, errors='replace')}"
 
 
-def address_of_wish(wish: ResearchRequest) -> str:
-    """Where the form is shown with what was wished for before."""
-    ticked = {"model": "" if wish.model else "without", "critic": "yes" if wish.critic else ""}
-    return form_address(asdict(wish) | ticked)
+def request_address(request: ResearchRequest) -> str:
+    """The address of the form with an earlier request filled in."""
+    ticked = {"model": "" if request.model else "without", "critic": "yes" if request.critic else ""}
+    return form_address(asdict(request) | ticked)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """A form that was sent: the wish it makes, or what is wrong with its fields."""
+    """A form that was sent: the request it makes, or what is wrong with its fields."""
 
-    wish: ResearchRequest | None
+    request: ResearchRequest | None
     faults: Mapping[str, FieldFault]
 
 
 def check_form(form: ResearchForm, options: FormOptions) -> CheckedForm:
-    """The wish of a form; None where a field is wrong."""
+    """Check a form that was sent."""
     faults = dict(_faults(form, options))
     if faults:
         return CheckedForm(None, faults)
     numbers = {name: int(text) if (text := getattr(form, name).strip()) else None for name in NUMBERS}
-    all_there_are = {book.id for book in options.books} <= set(form.books)
-    wish = ResearchRequest(
+    is_every_book = {book.id for book in options.books} <= set(form.books)
+    request = ResearchRequest(
         topic=form.topic,
         focus=form.focus,
         strategy=form.strategy or None,
-        books=() if all_there_are else tuple(dict.fromkeys(form.books)),
+        books=() if is_every_book else tuple(dict.fromkeys(form.books)),
         critic=bool(form.critic) and form.model != "without",
         model=form.model != "without",
         aspect=form.aspect,
         **numbers,
     )
-    return CheckedForm(wish, {})
+    return CheckedForm(request, {})
 
 
-def _faults(form: ResearchForm, offer: FormOptions) -> Iterator[tuple[str, FieldFault]]:
+def _faults(form: ResearchForm, options: FormOptions) -> Iterator[tuple[str, FieldFault]]:
     if not any(map(str.isalnum, form.topic)):
         yield "topic", FieldFault("research.problems.no_topic")
     for name in ("topic", "focus", "aspect"):
         if len(getattr(form, name)) > MAX_WORDS:
             yield name, FieldFault("research.problems.too_long", {"n": MAX_WORDS})
     for name in NUMBERS:
-        low, high = offer.bounds(name)
+        low, high = options.bounds(name)
         if not _is_within(getattr(form, name).strip(), low, high):
             yield name, FieldFault("research.problems.number", {"low": low, "high": high})
     if form.strategy and form.strategy not in STRATEGIES:
         yield "strategy", FieldFault("research.problems.choice")
-    yield from _faults_of_books(form, offer)
+    yield from _faults_of_books(form, options)
 
 
 def _is_within(text: str, low: int, high: int) -> bool:
     if not text:
         return True
-    return text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and low <= int(text) <= high
+    return text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS and low <= int(text) <= high
 
 
-def _faults_of_books(form: ResearchForm, offer: FormOptions) -> Iterator[tuple[str, FieldFault]]:
-    there = {book.id for book in offer.books}
+def _faults_of_books(form: ResearchForm, options: FormOptions) -> Iterator[tuple[str, FieldFault]]:
+    there = {book.id for book in options.books}
     if len(there) > 1 and not form.books:
         yield "books", FieldFault("research.problems.no_book")
     elif not set(form.books) <= there:

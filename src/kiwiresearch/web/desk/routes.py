@@ -55,12 +55,12 @@ def language_router() -> APIRouter:
     return routes
 
 
-def routers(room: ServerContext, jobs: JobQueue, pages: Pages, house: Accounts) -> Iterator[APIRouter]:
+def routers(room: ServerContext, jobs: JobQueue, pages: Pages, accounts: Accounts) -> Iterator[APIRouter]:
     """The routes of every part of the desk."""
     yield static_files.router()
     yield language_router()
     of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes, exports)
     for part in (home, questions, search, reading, research, *of_runs, family, atlas):
         yield part.router(room, jobs, pages)
-    yield people.people_router(room, house, pages)
-    yield people.audit_router(room, house, pages)
+    yield people.people_router(room, accounts, pages)
+    yield people.audit_router(room, accounts, pages)

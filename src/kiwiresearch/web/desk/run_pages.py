@@ -39,23 +39,23 @@ from kiwiresearch.zim.archive import EntryRef
 PARTS = (
     "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography",
 )  # fmt: skip
-"""The parts in reading order, by the names under which the catalogue has their headings."""
+"""The parts in reading order, as keys of the catalogue."""
 
 OPTIONAL_PARTS = frozenset({"body", "timeline", "actors"})
-"""Parts that a brief leaves out when there is nothing to say; of the others it says that nothing was found."""
+"""Parts that are left out if they are empty; the others say that nothing was found."""
 
 GAP_ORDER = tuple(GAP_HEADINGS)
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteView:
-    """Words of a page that prove a claim, and where they are read; nowhere if the book is not here."""
+    """A quote that proves a claim, and its address; empty if the book is not here."""
 
     text: str
     url: str
     before: str = ""
     after: str = ""
-    """What stands around them on the page, where that is shown."""
+    """The text around it on the page, if that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class ClaimEvidence:
 
     @property
     def hedges(self) -> tuple[str, ...]:
-        """The words that hedge it, each once."""
+        """The words that hedge it, without repetitions."""
         return tuple(dict.fromkeys(hedge.cue for hedge in self.claim.hedges))
 
 
 @dataclass(frozen=True, slots=True)
 class PictureView:
-    """A picture of a page: where its bytes are, and where the page is read; nowhere if the book is not here."""
+    """A picture of a page: its address, and that of the page; empty if the book is not here."""
 
     picture: BriefPicture
     address: str
@@ -85,7 +85,7 @@ class PictureView:
 
 
 class BriefView:
-    """A brief with what its page looks up."""
+    """A brief with what its template looks up."""
 
     def __init__(self, frame: RunView) -> None:
         self._frame = frame
@@ -97,18 +97,17 @@ class BriefView:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts that are shown."""
         return tuple(name for name in PARTS if name not in OPTIONAL_PARTS or getattr(self.brief, name))
 
     @property
     def main_language(self) -> str:
-        """The language of the run's books; empty where they have several."""
+        """The language of the books of the run; empty if they have several."""
         languages = {book.language for book in self._frame.books}
         return languages.pop() if len(languages) == 1 else ""
 
     @property
     def again(self) -> str:
-        """Where the form is, filled in as it was for this run."""
+        """The address of the form, filled in as it was for this run."""
         manifest = self._frame.manifest
         numbers = {name: manifest.settings.get(key) for name, key in NUMBERS.items()}
         said = {"topic": manifest.topic, "aspect": manifest.aspect, "focus": manifest.focus}
@@ -116,15 +115,15 @@ class BriefView:
 
     @staticmethod
     def research(topic: str) -> str:
-        """Where the form is for another topic."""
+        """The address of the form for another topic."""
         return form_address({"topic": topic})
 
     def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedRun]]:
-        """Running text: a paragraph for each page that its sentences are from, cited where their places change."""
+        """Running text: a paragraph for each page that its sentences are from, cited where the source changes."""
         return paragraphs(statements, self.brief.claims)
 
     def evidence(self, claims: Iterable[ClaimId]) -> tuple[ClaimEvidence, ...]:
-        """What stands behind a statement or a gap, claim by claim."""
+        """The evidence of a statement or a gap, claim by claim."""
         known = [self.brief.claims[one] for one in claims if one in self.brief.claims]
         return tuple(
             map(self._evidence, known, without_overlaps(quote_in_context(claim, self.brief.context) for claim in known))
@@ -143,7 +142,7 @@ class BriefView:
         return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
 
     def numbers(self, statement: Statement | CitedRun) -> tuple[int, ...]:
-        """The pages of the bibliography that a statement, or a run of them, rests on."""
+        """The numbers in the bibliography of the pages that support a statement, or several."""
         found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
         return tuple(sorted(found - {0}))
 
@@ -185,13 +184,13 @@ class BriefView:
 PAGES_PER_PAGE = 100
 
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
-"""The address of a picture has its hash, so what is there never changes."""
+"""The address of a picture has its hash, so that its content never changes."""
 
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The brief at the run's own address, and its pages beside it."""
+    """The brief at the address of the run, its pictures, and the list of its pages."""
     routes = RoleRouter("reader", include_in_schema=False)
     frames = run_views(room, jobs)
 

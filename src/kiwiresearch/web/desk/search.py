@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -18,7 +17,7 @@ from kiwiresearch.search.open_book import SearchEffort
 from kiwiresearch.search.query import Hit, Score, parse_query
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import WORD, fold, has_no_spaces, occurrences, plain_lower
-from kiwiresearch.web.addresses import page_address
+from kiwiresearch.web.addresses import list_address, page_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
@@ -33,11 +32,11 @@ from kiwiresearch.zim.paths import near_titles
 from kiwiresearch.zim.peer import MissingBooks
 
 Parts = tuple[tuple[str, bool], ...]
-"""A text in pieces, each with whether it was looked for."""
+"""A text in pieces, each with whether it matches the query."""
 
 
 def marked_parts(text: str, query: str, language: str) -> Parts:
-    """A text of a book, parted where forms of the words that matter in a query stand."""
+    """A text of a book, divided where it has forms of the words of a query."""
     stem_of, levelled = stemmer(language), plain_lower(text)
     words = [term.word for term in parse_query(query, language).terms]
     places = sorted((at, _end(text, at, word)) for word in words for at in occurrences(levelled, word, stem_of))
@@ -50,14 +49,14 @@ def marked_parts(text: str, query: str, language: str) -> Parts:
 
 
 def _end(text: str, start: int, word: str) -> int:
-    """Where the form of a word that begins here ends."""
-    whole = None if has_no_spaces(word) else WORD.match(text, start)
-    return whole.end() if whole else start + len(word)
+    """Where the form of a word ends that begins at `start`."""
+    found = None if has_no_spaces(word) else WORD.match(text, start)
+    return found.end() if found else start + len(word)
 
 
 LIMIT = 20
-MOST = 100
-"""How many results can be asked for, some more at a time."""
+MAX_RESULTS = 100
+"""Results that a page can show; each link "more" adds some."""
 
 MAX_NEAR = 6
 NO_SCORE = Score()
@@ -65,7 +64,7 @@ NO_SCORE = Score()
 Q = Annotated[Words, Query()]
 OneBook = Annotated[Name, Query()]
 Via = Annotated[str, Query(max_length=20)]
-Most = Annotated[int, Query(ge=1, le=MOST)]
+Most = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +79,34 @@ class HitView:
     alias: str = ""
     score: Score = NO_SCORE
     copies: tuple[tuple[str, str], ...] = ()
-    """The same article in other books: their names and where it is read."""
+    """The same article in other books: their names and its addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsView:
-    """What the part of the page shows that holds the results."""
+    """The part of the page with the results."""
 
     hits: tuple[HitView, ...] = ()
     senses: tuple[HitView, ...] = ()
     corrected: str = ""
     takes_turns: bool = False
-    """Books of several kinds, whose points do not compare, stand in turn."""
+    """Whether results of different kinds of books alternate, because their points cannot be compared."""
     is_more: bool = False
-    """There are results that are not shown."""
+    """Whether there are more results than are shown."""
     more: str = ""
-    """Where some of them are shown."""
+    """The address that shows some more of them."""
     near: tuple[tuple[str, str], ...] = ()
     problem: Problem | None = None
     has_book: bool = True
-    """The book that was asked for is here."""
+    """Whether the book that was asked for is here."""
     hidden: int = 0
-    """How many pages the policy of the desk leaves out."""
+    """The number of pages that the policy hides."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that could not be asked, since their hosts are away."""
+    """Books that could not be searched because their hosts are away."""
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
-    """The page at /find, and the part of it that a script puts there while somebody types."""
+    """The page at /find, and the part of it that the script replaces while the reader types."""
     routes = RoleRouter("reader", include_in_schema=False)
 
     @routes.get("/find")
@@ -131,22 +130,22 @@ def _status(shown: ResultsView) -> int:
     return shown.problem.status if shown.problem else 200
 
 
-def _values(room: ServerContext, q: str, book: str, wish: SearchOptions) -> dict[str, Any]:
+def _values(room: ServerContext, q: str, book: str, options: SearchOptions) -> dict[str, Any]:
     return {
         "q": q,
         "book": book,
-        "shown": _results(room, q, wish, book) if q.strip() else ResultsView(),
+        "shown": _results(room, q, options, book) if q.strip() else ResultsView(),
     }
 
 
-def _results(room: ServerContext, q: str, wish: SearchOptions, book: str) -> ResultsView:
+def _results(room: ServerContext, q: str, options: SearchOptions, book: str) -> ResultsView:
     try:
         with room.locked_finder() as finder:
-            one_more = wish.limit + 1  # tells whether there is more
-            wider = replace(wish, limit=one_more, read=max(one_more, SearchEffort().read))
+            one_more = options.limit + 1  # shows whether there are more
+            wider = replace(options, limit=one_more, read=max(one_more, SearchEffort().read))
             found = run_search(finder, q, wider, book)
             if found.hits:
-                return _results_view(finder, found, wish.limit, book)
+                return _results_view(finder, found, options.limit, book)
             return ResultsView(near=_near(finder, q, book), hidden=found.hidden.pages, missing=found.missing)
     except BookNotFound:
         return ResultsView(has_book=False)
@@ -155,35 +154,35 @@ def _results(room: ServerContext, q: str, wish: SearchOptions, book: str) -> Res
 
 
 def _results_view(finder: Finder, found: Findings, limit: int, book: str) -> ResultsView:
-    sheets = {one.book.id: one.book for one in finder.books}
+    books = {one.book.id: one.book for one in finder.books}
     words = found.corrected or found.query
     is_more = len(found.hits) > limit
     return ResultsView(
-        hits=tuple(_hit(hit, sheets, words) for hit in found.hits[:limit]),
-        senses=_senses(found.senses, sheets),
+        hits=tuple(_hit(hit, books, words) for hit in found.hits[:limit]),
+        senses=_senses(found.senses, books),
         corrected=found.corrected,
         takes_turns=found.order == "ranks",
         is_more=is_more,
-        more=_more(found.query, book, limit) if is_more and limit < MOST else "",
+        more=_more(found.query, book, limit) if is_more and limit < MAX_RESULTS else "",
         hidden=found.hidden.pages,
         missing=found.missing,
     )
 
 
-def _hit(hit: Hit, sheets: dict[Any, Book], words: str) -> HitView:
-    book = sheets[hit.ref.book]
-    copies = tuple((_named(sheets[ref.book]), page_address(ref)) for ref in hit.copies if ref.book in sheets)
+def _hit(hit: Hit, books: dict[Any, Book], words: str) -> HitView:
+    book = books[hit.ref.book]
+    copies = tuple((_named(books[ref.book]), page_address(ref)) for ref in hit.copies if ref.book in books)
     snippet = marked_parts(hit.snippet, words, _language(book))
     return HitView(
         hit.title, page_address(hit.ref), _named(book), _language(book), snippet, hit.alias, hit.score, copies
     )
 
 
-def _senses(senses: Sequence[Sense], sheets: dict[Any, Book]) -> tuple[HitView, ...]:
-    """Each sense once, though several books may tell of it."""
+def _senses(senses: Sequence[Sense], books: dict[Any, Book]) -> tuple[HitView, ...]:
+    """Each sense once, even if several books have it."""
     first: dict[str, HitView] = {}
     for sense in senses:
-        book, address, known = sheets[sense.ref.book], page_address(sense.ref), first.get(fold(sense.title))
+        book, address, known = books[sense.ref.book], page_address(sense.ref), first.get(fold(sense.title))
         if known is None:
             line = ((sense.line, False),) if sense.line else ()
             first[fold(sense.title)] = HitView(sense.title, address, _named(book), _language(book), line)
@@ -193,9 +192,9 @@ def _senses(senses: Sequence[Sense], sheets: dict[Any, Book]) -> tuple[HitView, 
 
 
 def _more(q: str, book: str, limit: int) -> str:
-    """Where the next results are shown below these."""
-    wish = {"q": q} | ({"book": book} if book else {}) | {"most": str(min(limit + LIMIT, MOST))}
-    return f"/find?{urlencode(wish, errors='replace')}#hit-{limit + 1}"
+    """The address that shows the next results below these."""
+    address = list_address("/find", {"q": q, "book": book, "most": min(limit + LIMIT, MAX_RESULTS)})
+    return f"{address}#hit-{limit + 1}"
 
 
 def _named(book: Book) -> str:
@@ -207,7 +206,6 @@ def _language(book: Book) -> str:
 
 
 def _near(finder: Finder, q: str, book: str) -> tuple[tuple[str, str], ...]:
-    """Titles that the reader may have meant, and where they are searched for."""
+    """Titles that the reader may have meant, with the addresses that search for them."""
     titles = dict.fromkeys(title for one in books_named(finder, book) for title in near_titles(one.archive, q))
-    more = {"book": book} if book else {}
-    return tuple((title, f"/find?{urlencode({'q': title, **more}, errors='replace')}") for title in titles)[:MAX_NEAR]
+    return tuple((title, list_address("/find", {"q": title, "book": book})) for title in titles)[:MAX_NEAR]

@@ -19,7 +19,7 @@ from kiwiresearch.zim.library import ListedBook
 
 @dataclass(frozen=True, slots=True)
 class BookChoice:
-    """A book of the shelf; one that could not be opened has neither date nor language."""
+    """A book of the shelf; one that cannot be opened has no date and no language."""
 
     id: str
     title: str
@@ -30,7 +30,7 @@ class BookChoice:
 
 
 class BookChoices:
-    """What is known of the books of a room."""
+    """The books of a server as forms offer them; each is opened once."""
 
     def __init__(self, room: ServerContext) -> None:
         self._room = room
@@ -39,43 +39,43 @@ class BookChoices:
     def all(self) -> tuple[BookChoice, ...]:
         """All books in the order of the shelf."""
         books = self._room.shelf.books
-        if any(placed.id not in self._known for placed in books):
+        if any(listed.id not in self._known for listed in books):
             with self._room.locked_finder():
                 books = self._room.shelf.books
-                self._known |= {placed.id: self._one(placed) for placed in books if placed.id not in self._known}
-        return tuple(self._known[placed.id] for placed in books)
+                self._known |= {listed.id: self._one(listed) for listed in books if listed.id not in self._known}
+        return tuple(self._known[listed.id] for listed in books)
 
     def language(self, book: str) -> str:
-        """The language of a book, as far as it is known."""
+        """The language of a book; empty if it is not known."""
         return next((one.language for one in self.all() if one.id == book), "")
 
     def languages(self) -> tuple[str, ...]:
         """The languages of the books, each once."""
         return tuple(dict.fromkeys(one.language for one in self.all() if one.language))
 
-    def _one(self, placed: ListedBook) -> BookChoice:
-        title = placed.title or placed.name
-        file = placed.source.served if placed.source.is_served else placed.source.path.name
+    def _one(self, listed: ListedBook) -> BookChoice:
+        title = listed.title or listed.name
+        file = listed.source.served if listed.source.is_served else listed.source.path.name
         try:
-            sheet = self._room.shelf.open(placed).book
+            book = self._room.shelf.open(listed).book
         except KiwiError:
-            return BookChoice(placed.id, title, file=file)
-        return BookChoice(placed.id, title, sheet.date, sheet.language, file)
+            return BookChoice(listed.id, title, file=file)
+        return BookChoice(listed.id, title, book.date, book.language, file)
 
 
 TIMEOUT_S = 1.5
-"""How long the first page waits for what is being looked up."""
+"""How long the home page waits for books and model."""
 
 ModelState = Literal["none", "answers", "silent", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class ShelfBook:
-    """A book as the first page shows it; of one that cannot be opened, only its name is known."""
+    """A book as the home page shows it; one that cannot be opened has only a name."""
 
     title: str
     address: str = ""
-    """Where its first page is read; empty where it has none."""
+    """The address of its main page; empty if it has none."""
     description: str = ""
     date: str = ""
     size_bytes: int = 0
@@ -83,11 +83,11 @@ class ShelfBook:
     articles: int = 0
     check: str = ""
     titles: int = 0
-    """How many of its titles are indexed."""
+    """The number of its titles in the index."""
     all_titles: bool = True
     full_text: bool = True
     host: str = ""
-    """The other host that has it; empty for a book of this one."""
+    """The other host that has it; empty for a book of this host."""
 
     @property
     def language(self) -> str:
@@ -100,14 +100,14 @@ class ShelfBook:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """The language model, which nothing depends on."""
+    """The language model, and whether it answers."""
 
     state: ModelState
     name: str = ""
 
 
 class DeskState:
-    """What there is to work with; what was seen a moment ago counts."""
+    """The books and the model of a server, as they were a moment ago."""
 
     def __init__(self, room: ServerContext) -> None:
         self._settings = room.desk.settings
@@ -115,12 +115,12 @@ class DeskState:
         self._models = PolledValue(lambda: offered_models(self._settings))
 
     def books(self) -> tuple[ShelfBook, ...] | None:
-        """The shelf; None while it is being opened, or somebody has the books for long."""
+        """The shelf; None if the books are still being opened or are busy."""
         return self._books.latest(timeout_s=TIMEOUT_S)
 
     @property
     def has_model(self) -> bool:
-        """Whether the settings name a model, whether it answers or not."""
+        """Whether the settings name a model, even if it does not answer."""
         return bool(self._settings.model_url.strip())
 
     def model(self) -> ModelInfo:

@@ -30,7 +30,7 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class StaticFile:
-    """A file of ours."""
+    """A file of the desk."""
 
     content: bytes
     type: str
@@ -55,17 +55,17 @@ def _found(folder: Traversable, before: str = "") -> Iterator[tuple[str, StaticF
 
 
 def file_address(name: str) -> str:
-    """Where a file is, in the version that is here now."""
+    """The address of a file, with the hash of its content."""
     return f"{URL_PREFIX}{static_files()[name].mark}/{name}"
 
 
 def has_file(name: str) -> bool:
-    """Whether there is such a file: those of others are only in a built package, or where Node has fetched them."""
+    """Whether there is such a file: libraries of others are only in a built package, or after Node has fetched them."""
     return name in static_files()
 
 
 def router() -> APIRouter:
-    """The route to all files; the mark in an address only tells versions apart."""
+    """The route to all files; the hash in an address only tells versions apart."""
     routes = RoleRouter("stranger")
 
     @routes.api_route(URL_PREFIX + "{mark}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)
@@ -73,8 +73,8 @@ def router() -> APIRouter:
         found = static_files().get(name)
         if found is None:
             raise PageNotFound(f"The desk has no file {name!r}.", remedy="Load the page again.")
-        kept = CACHE_FOREVER if mark == found.mark else "no-cache"
-        headers = {"ETag": f'"{found.mark}"', "Cache-Control": kept, "Content-Security-Policy": NOTHING_ALLOWED}
+        caching = CACHE_FOREVER if mark == found.mark else "no-cache"
+        headers = {"ETag": f'"{found.mark}"', "Cache-Control": caching, "Content-Security-Policy": NOTHING_ALLOWED}
         if f'"{found.mark}"' in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
         return Response(found.content, headers=headers, media_type=found.type)

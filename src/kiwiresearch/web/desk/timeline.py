@@ -24,14 +24,14 @@ from kiwiresearch.web.guard.roles import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 MAX_YEARS = 20_000_000_000
-"""Further back than anything was."""
+"""More than the age of the universe."""
 
 
 Year = Annotated[Annotated[int, Field(ge=-MAX_YEARS, le=100_000)] | None, BeforeValidator(none_if_empty)]
 
 
 class MomentQuery(BaseModel):
-    """What an address of the timeline asks for; years before Christ are negative."""
+    """The query of the timeline's address; years before Christ are negative."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -45,14 +45,13 @@ class MomentQuery(BaseModel):
         return self.first is not None or self.last is not None
 
     def filters(self) -> dict[str, Any]:
-        """All of it but the number of the part."""
-        which = "all" if self.which == "all" else ""
-        return {"from": self.first, "to": self.last, "which": which}
+        """The parameters of its address, without the number of the page."""
+        return {"from": self.first, "to": self.last, "which": "all" if self.which == "all" else ""}
 
 
 @dataclass(frozen=True, slots=True)
 class DatedMoment:
-    """A moment and the claims that its statement rests on."""
+    """A moment and the claims that support it."""
 
     moment: TimelineMoment
     claims: tuple[Claim, ...]
@@ -79,7 +78,7 @@ def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catal
 
 
 def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
-    """The moments that fall into the years asked for, in the order of time."""
+    """The moments within the years asked for, in the order of time."""
     found = _of_claims(run) if query.which == "all" else _of_brief(run)
     return sorted(
         (one for one in found if _within(one.moment, query)), key=lambda one: (one.moment.earliest, one.moment.latest)
@@ -113,7 +112,7 @@ def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
 
 
 def _new_year(year: int) -> float:
-    """The day on which a year begins, to a day or two; there is no year 0, so those before Christ are one off."""
+    """The day on which a year begins, to a day or two; there is no year 0, so that years before Christ are shifted."""
     return YEAR_ZERO + (year + 1 if year < 0 else year) * YEAR
 
 
@@ -126,7 +125,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
         run = runs.get(run_id)
         shown = list_page(moments_in_years(run, query), query.n, ListPlace(run.url("timeline"), query.filters()))
-        # It has those moments that are listed below it, by their numbers there.
+        # It shows the moments of the list below, with the same numbers.
         words = catalogue_for(request)
         picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704
         return pages.show(

@@ -15,9 +15,9 @@ from kiwiresearch.text.languages import two_letter_code
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
 
-def time_element(text: str, customs: Locale, told: str = "") -> Markup:
-    """A moment as an element that programs can read, around the sentence that has it where there is one."""
-    moment, shown = local_time(text), told or customs.moment(text)
+def time_element(text: str, locale: Locale, sentence: str = "") -> Markup:
+    """A time as an element that programs can read, around its own text or a sentence that has it."""
+    moment, shown = local_time(text), sentence or locale.moment(text)
     if moment is None:
         return escape(shown)
     machine = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
@@ -42,26 +42,26 @@ def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = Fals
 
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
-"""Kinds of problems that arise below the pages, whose own words are English and name what it is about."""
+"""Kinds of problems that come from errors, whose own words are English and name what is concerned."""
 
 COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]")
-"""What is typed into a terminal: a command, or an option of one."""
+"""A command for a terminal, or an option of one."""
 
 
 def problem_key(problem: Problem, words: Catalogue) -> str:
-    """The name under which the catalogue has this problem, or one of its sort."""
+    """The key of the catalogue for a problem, or for problems of its sort."""
     if words.has(f"problems.kinds.{problem.kind}.title"):
         return f"problems.kinds.{problem.kind}"
     return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
 
 
 def has_own_words(problem: Problem) -> bool:
-    """Whether its own words say more than the catalogue does: the title of a book, the name of a setting."""
+    """Whether its own words say more than the catalogue, such as the title of a book."""
     return problem.kind in KINDS_OF_ERRORS and bool(problem.detail)
 
 
 def is_command(remedy: str) -> bool:
-    """Whether a remedy is for somebody at a terminal, which a reader of the desk may not have."""
+    """Whether a remedy needs a terminal, which a reader of the desk may not have."""
     return bool(COMMAND.search(remedy))
 
 
