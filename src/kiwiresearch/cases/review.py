@@ -13,6 +13,7 @@ from kiwiresearch.kin.loop.decisions import forbidden_pairs
 from kiwiresearch.kin.resolve.pairs import ordered_pair
 from kiwiresearch.kin.store.values import MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
+from kiwiresearch.messages.message import Message, rewritten
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
@@ -56,8 +57,11 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
     verdict = known.verdicts[person]
     by_user = person in case.overrides
     reasons = case.store.state(REASONS_KEY) or {}
-    why = f"The user says so: {reasons.get(person, '')}" if by_user else f"{verdict.why[:1].upper()}{verdict.why[1:]}"
-    return LivingRecord(person, known.tree.persons[person].name, verdict.status, why.rstrip(".: "), by_user)
+    why: str = verdict.why
+    if by_user and (reason := reasons.get(person, "").rstrip(".: ")):
+        why = Message(f"the user says so: {reason}", "living.user_says_why", words=reason)
+    why = rewritten(why, lambda text: f"{text[:1].upper()}{text[1:]}".rstrip(".: "))
+    return LivingRecord(person, known.tree.persons[person].name, verdict.status, why, by_user)
 
 
 SHORT = 8

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from kiwiresearch.kin.tree import DISCARDED as DISCARDED
 from kiwiresearch.kin.tree import Fact, FieldName, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import Calendar, astronomical_year, day_at
 from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, date_relation
 
@@ -38,18 +39,20 @@ class Age:
         """The event lies wholly before the birth."""
         return self.most is not None and self.most < 0
 
-    def words(self) -> str:
+    def words(self) -> Message:
         """'39', '38 or 39', '30 to 42', 'at least 30', 'at most 42'; nothing where nothing is known."""
-        least = None if self.least is None else max(self.least, 0)
+        least, most = None if self.least is None else max(self.least, 0), self.most
         if self.is_impossible:
-            return "before birth"
-        if self.most is None:
-            return f"at least {least}" if least else ""
+            return Message("before birth", "age.before_birth")
+        if most is None:
+            return Message(f"at least {least}", "age.at_least", least=least) if least else Message("")
         if least is None:
-            return f"at most {self.most}"
-        if least == self.most:
-            return str(least)
-        return f"{least} or {self.most}" if self.most - least == 1 else f"{least} to {self.most}"
+            return Message(f"at most {most}", "age.at_most", most=most)
+        if least == most:
+            return Message(str(least), "age.exactly", most=most)
+        if most - least == 1:
+            return Message(f"{least} or {most}", "age.either", least=least, most=most)
+        return Message(f"{least} to {most}", "age.between", least=least, most=most)
 
 
 @dataclass(frozen=True, slots=True)

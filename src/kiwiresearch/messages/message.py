@@ -125,6 +125,8 @@ class _Writer(Formatter):
                 raise ValueError(value.kind)
             return written
         if isinstance(value, str):
+            if "." in spec:  # a family of names, such as the grounds of a verdict
+                return self._catalogue.named(spec, value)
             shown = self._show(value)
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):

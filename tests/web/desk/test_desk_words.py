@@ -16,15 +16,15 @@ import pytest
 from tests.web.desk.sources import EXPRESSION, SCRIPTS, TEMPLATES, asked, markup, mentioned
 
 from kiwiresearch.kin.privacy import living
-from kiwiresearch.kin.privacy import living as births
 from kiwiresearch.kin.report.labels import evidence_class_phrase
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.kin.tree import Directness, Evidence, InformationKind, Source, SourceForm
 from kiwiresearch.messages.catalogue import LANGUAGES, LOCALES, Entry, catalogue_in
+from kiwiresearch.messages.message import Message
 from kiwiresearch.web.context import COOKIE, preferred
 from kiwiresearch.web.desk.addresses import safe_return_address
 from kiwiresearch.web.desk.pages import section_name
-from kiwiresearch.web.desk.translations import age_text, living_reason, time_element
+from kiwiresearch.web.desk.translations import time_element, translated
 
 ENGLISH = catalogue_in("en")
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -91,7 +91,12 @@ def test_no_sentence_is_left_over() -> None:
     """Every key is asked for somewhere, by its name or by the family it belongs to."""
     said = mentioned()
     starts = tuple(text if text.endswith(".") else f"{text}." for text in said if text.count(".") >= 1)
-    assert [key for key in sorted(ENGLISH.keys()) if key not in said and not key.startswith(("kinds.", *starts))] == []
+    messages = [
+        form for key in sorted(ENGLISH.keys()) if key.startswith("kinds.") for form in forms(ENGLISH.entry(key))
+    ]
+    families = tuple(f"{family}." for form in messages for family in re.findall(r":([a-z_]+\.[a-z_.]+)\}", form))
+    known = ("kinds.", *starts, *families)
+    assert [key for key in sorted(ENGLISH.keys()) if key not in said and not key.startswith(known)] == []
 
 
 OUR_OWN = {"kiwi", "research", "kiwiresearch"}
@@ -179,7 +184,7 @@ def test_french_marks_stay_with_their_words() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_what_families_rest_on_is_told_in_the_readers_language(language: str) -> None:
-    """Every class of evidence, every reason for which somebody counts as living, and the box of a page."""
+    """Every class of evidence, every ground on which somebody counts as living, and the box of a page."""
     words = catalogue_in(language)
     for form, information, directness in itertools.product(
         get_args(SourceForm), get_args(InformationKind), get_args(Directness)
@@ -188,30 +193,22 @@ def test_what_families_rest_on_is_told_in_the_readers_language(language: str) ->
         evidence = Evidence("e", source.id, "words", information=information, directness=directness)
         parts = evidence_class_phrase(evidence, source).split(", ")
         assert [part for part in parts if not words.has(f"family.classes.{part}")] == []
-    reasons = re.findall(r'LivingVerdict\([^,]+, f?"([^"]+)"', inspect.getsource(living))
-    assert len(reasons) == 6
-    for reason in reasons:
-        told = re.sub(r"\{\w+\}", "110", reason.replace("{bound.why}", "the date of birth"))
-        assert "<span" not in living_reason(told.capitalize(), words), told
-    grounds = set(re.findall(r'"((?:the|a) [a-z ]+)"', inspect.getsource(births)))
+    grounds = set(re.findall(r'"((?:the|a) [a-z ]+)"', inspect.getsource(living)))
     grounds -= {"a source tells of the death", "the user says so"}
+    assert {f"family.living_ground.{ground}" for ground in grounds} <= words.keys()
     assert len(grounds) == 9
-    for ground in grounds:
-        assert words(f"family.living_ground.{ground}") in living_reason(
-            f"Born more than 110 years ago, judging by {ground}", words
-        )
     assert section_name("facts box", words) == words("desk.box") != "facts box"
     assert section_name("History", words) == "History"
 
 
-def test_english_readers_get_a_verdict_on_a_life_as_it_is_worded() -> None:
-    """With all that it rests on; what no rule says stands as English, and escaped, in every language."""
-    why = "born more than 110 years ago, judging by "
-    assert living_reason(f"{why.capitalize()}a child", ENGLISH) == f"{why}a child"
-    other = '<span lang="en" dir="ltr">a &lt;dog&gt;</span>'
-    assert living_reason(f"{why}a <dog>", ENGLISH) == why + other
-    assert living_reason(f"{why}a <dog>", catalogue_in("fr")) == f"naissance il y a plus de 110 ans, d’après {other}"
-    assert living_reason("a <dog>", ENGLISH) == other
+def test_a_verdict_on_a_life_is_told_in_the_readers_language() -> None:
+    """With all that it rests on; the words of a user are escaped."""
+    why = Message("…", "living.long_ago", n=110, ground="a child")
+    told = [translated(why, catalogue_in(language)) for language in ("en", "fr")]
+    assert told[0] == "born more than 110 years ago, judging by a child"
+    assert told[1] == "naissance il y a plus de 110 ans, d’après l’âge d’un enfant"
+    said = Message("…", "living.user_says_why", words="a <dog>")
+    assert translated(said, ENGLISH) == "the user says so: <bdi>a &lt;dog&gt;</bdi>"
 
 
 AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age(-9, -3)]
@@ -226,10 +223,8 @@ AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age
     ],
 )
 def test_every_age_is_told_in_the_readers_language(language: str, told: list[str]) -> None:
-    """As exactly as the dates allow; what is no age stands as English, and escaped."""
-    words = catalogue_in(language)
-    assert [age_text(age.words(), words) for age in AGES] == told
-    assert age_text("<old>", words) == '<span lang="en" dir="ltr">&lt;old&gt;</span>'
+    """As exactly as the dates allow."""
+    assert [translated(age.words(), catalogue_in(language)) for age in AGES] == told
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
 from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.calendar import day_at
 from kiwiresearch.text.dates.ranges import DateRange
 
@@ -232,6 +233,11 @@ SEED_YEARS = 100
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
+USER_SAYS_SO = Message("the user says so", "living.user_says")
+DEATH_STATED = Message("a source tells of the death", "living.death_told")
+NO_DATE = Message("no date says how old the person would be", "living.no_date")
+
+
 @dataclass(frozen=True, slots=True)
 class LivingVerdict:
     """Whether a person may be alive; `why` names no one, and gives no date."""
@@ -265,7 +271,7 @@ def living_status(
     dates = own_dates(tree)
     bounds = latest_births(tree, dates)
     return {
-        person.id: LivingVerdict(told[person.id], "the user says so", _year_of(bounds.get(person.id)))
+        person.id: LivingVerdict(told[person.id], USER_SAYS_SO, _year_of(bounds.get(person.id)))
         if person.id in told
         else _verdict(tree, person, dates[person.id], bounds.get(person.id), year, years_after_death)
         for person in tree.persons.values()
@@ -284,14 +290,17 @@ def _verdict(
     if _is_death_stated(tree, person, own, year):
         passed = _years_since(tree, person, year)
         if not grace or (passed is not None and passed >= grace) or (age is not None and age > MAX_AGE + grace):
-            return LivingVerdict("deceased", "a source tells of the death", born)
-        return LivingVerdict("living", f"dead, but not known to be so for {grace} years", born)
+            return LivingVerdict("deceased", DEATH_STATED, born)
+        why = Message(f"dead, but not known to be so for {grace} years", "living.lately_dead", n=grace)
+        return LivingVerdict("living", why, born)
     if age is None or bound is None:
-        return LivingVerdict("unknown", "no date says how old the person would be")
+        return LivingVerdict("unknown", NO_DATE)
     limit = (MAX_AGE_IF_MARKED if person.living == "living" else MAX_AGE) + grace
     if age > limit:
-        return LivingVerdict("deceased", f"born more than {limit} years ago, judging by {bound.why}", born)
-    return LivingVerdict("living", f"born {limit} years ago or less, as far as {bound.why} tells", born)
+        text = f"born more than {limit} years ago, judging by {bound.why}"
+        return LivingVerdict("deceased", Message(text, "living.long_ago", n=limit, ground=bound.why), born)
+    text = f"born {limit} years ago or less, as far as {bound.why} tells"
+    return LivingVerdict("living", Message(text, "living.not_long_ago", n=limit, ground=bound.why), born)
 
 
 def _deaths(tree: Tree, person: Person) -> list[DateRange]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kiwiresearch.kin.timeline import birth_of, death_of
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, LivingStatus, PersonId, Source, Status, Tree
+from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.display import printable
 
@@ -106,7 +107,7 @@ def _year(year: int) -> str:
     return f"{-year} BC" if year < 0 else f"AD {year}" if year < 100 else str(year)
 
 
-def lifespan(tree: Tree, person: PersonId) -> str:
+def lifespan(tree: Tree, person: PersonId) -> Message:
     """'1809–1882', 'b. 1809', 'd. c. 1250'; nothing where no year is known."""
     birth, death = birth_of(tree, person), death_of(tree, person)
     born, died = (year_phrase(when) if when else "" for when in (birth, death))
@@ -114,11 +115,13 @@ def lifespan(tree: Tree, person: PersonId) -> str:
         if born.endswith(" BC") and died.endswith(" BC"):
             born = born.removesuffix(" BC")
         dash = "–" if born.isdigit() and (died.isdigit() or died.endswith(" BC")) else " – "
-        return f"{born}{dash}{died}"
+        return Message(f"{born}{dash}{died}")
     found = tree.persons.get(person)
+    if born and found and found.is_dead:
+        return Message(f"b. {born}, dead", "life.born_dead", year=born)
     if born:
-        return f"b. {born}, dead" if found and found.is_dead else f"b. {born}"
-    return f"d. {died}" if died else ""
+        return Message(f"b. {born}", "life.born", year=born)
+    return Message(f"d. {died}", "life.died", year=died) if died else Message("")
 
 
 def value_phrase(fact: Fact) -> str:

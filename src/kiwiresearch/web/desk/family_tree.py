@@ -33,7 +33,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
-from kiwiresearch.web.desk.translations import life_years, person_name
+from kiwiresearch.web.desk.translations import message_text, person_name
 from kiwiresearch.web.families import CaseId, Direction, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS
 
@@ -117,7 +117,7 @@ def tree_picture(
 
 def _box(tree: Tree, box: Box, words: Catalogue, base: str) -> DrawnBox:
     person = tree.persons[box.person]
-    name, years = person_name(words, person.name), life_years(words, lifespan(tree, box.person))
+    name, years = person_name(words, person.name), message_text(lifespan(tree, box.person), words)
     notes = [words.named("family.note", note) for note in box.note.split(" · ") if note]
     below = " · ".join(filter(None, [years, *notes]))
     roles = {"root": box.is_root, "again": box.is_repeat, "kept": person.living != "deceased"}

@@ -19,11 +19,10 @@ from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.addresses import list_address, local_address
 from kiwiresearch.web.desk.static_files import file_address, has_file
 from kiwiresearch.web.desk.translations import (
-    age_text,
     date_markup,
     has_own_words,
     is_command,
-    living_reason,
+    message_text,
     problem_key,
     time_element,
     translated,
@@ -161,15 +160,14 @@ class Pages:
             version=__version__,
         )
         self._templates.filters.update(
-            age=age_text,
             date=date_markup,
             dir=direction,
             has_own_words=has_own_words,
             is_command=is_command,
             kind=problem_key,
             lang=two_letter_code,
-            living_reason=living_reason,
             local=local_address,
+            message_text=message_text,
             section=section_name,
             time=time_element,
             translated=translated,

@@ -65,29 +65,6 @@ def is_command(remedy: str) -> bool:
     return bool(COMMAND.search(remedy))
 
 
-BORN, DIED, DEAD = "b. ", "d. ", ", dead"
-WHY_LIVING = (
-    ("death_told", re.compile(r"a source tells of the death")),
-    ("user_says", re.compile(r"the user says so")),
-    ("user_says_why", re.compile(r"the user says so: (?P<words>.+)", re.DOTALL)),
-    ("no_date", re.compile(r"no date says how old the person would be")),
-    ("lately_dead", re.compile(r"dead, but not known to be so for (?P<n>\d+) years")),
-    ("long_ago", re.compile(r"born more than (?P<n>\d+) years ago, judging by (?P<ground>.+)")),
-    ("not_long_ago", re.compile(r"born (?P<n>\d+) years ago or less, as far as (?P<ground>.+) tells")),
-)
-"""Why a person counts as living or dead, in the words of the rules, by keys of the catalogue."""
-
-AGES = (
-    ("exactly", re.compile(r"(?P<most>\d+)")),
-    ("either", re.compile(r"(?P<least>\d+) or (?P<most>\d+)")),
-    ("between", re.compile(r"(?P<least>\d+) to (?P<most>\d+)")),
-    ("at_least", re.compile(r"at least (?P<least>\d+)")),
-    ("at_most", re.compile(r"at most (?P<most>\d+)")),
-    ("before_birth", re.compile(r"before birth")),
-)
-"""Ages in the words of timelines, by keys of the catalogue."""
-
-
 def person_name(words: Catalogue, name: str) -> str:
     """A name; people who are withheld have none."""
     if name == LIVING_NAME:
@@ -95,42 +72,10 @@ def person_name(words: Catalogue, name: str) -> str:
     return " ".join(name.split()) or words("family.unnamed")
 
 
-def life_years(words: Catalogue, years: str) -> str:
-    """The years of a life as reports write them, 'b. 1809' and '1809–1882', in the reader's language."""
-    if years.startswith(BORN):
-        is_dead = years.endswith(DEAD)
-        year = years.removeprefix(BORN).removesuffix(DEAD)
-        return words("family.born_dead" if is_dead else "family.born", year=year)
-    return words("family.died", year=years.removeprefix(DIED)) if years.startswith(DIED) else years
-
-
-def age_text(english: str, words: Catalogue) -> str:
-    """An age; other text is shown as it is and marked as English."""
-    for name, form in AGES:
-        if found := form.fullmatch(english):
-            return words(f"family.age.{name}", **found.groupdict())
-    return _in_english(english)
-
-
-def living_reason(english: str, words: Catalogue) -> Markup:
-    """Why a person counts as living or dead; other text is shown as it is and marked as English."""
-    plain = english[:1].lower() + english[1:].rstrip(".")
-    for name, form in WHY_LIVING:
-        if found := form.fullmatch(plain):
-            values = {key: _reason_value(key, part, words) for key, part in found.groupdict().items()}
-            # The catalogue holds no markup, and the values are escaped.
-            return Markup(words(f"family.why_living.{name}", **values))  # noqa: S704
-    return _in_english(english)
-
-
-def _reason_value(key: str, text: str, words: Catalogue) -> Markup:
-    """A value of a reason: the catalogue has the grounds; the words of a user may be in any language."""
-    if key == "words":
-        return Markup('<bdi dir="auto">{}</bdi>').format(text)
-    if key == "ground":
-        known = f"family.living_ground.{text}"
-        return escape(words(known)) if words.has(known) else _in_english(text)
-    return escape(text)
+def message_text(text: str, words: Catalogue) -> str:
+    """A message as plain text, for options and pictures; other text is shown as it is."""
+    written = render(text, words) if isinstance(text, Message) and text.kind else None
+    return text if written is None else written
 
 
 def _in_english(text: str) -> Markup:
