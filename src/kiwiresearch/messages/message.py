@@ -125,8 +125,9 @@ class _Writer(Formatter):
                 raise ValueError(value.kind)
             return written
         if isinstance(value, str):
-            if "." in spec:  # a family of names, such as the grounds of a verdict
-                return self._catalogue.named(spec, value)
+            # A family of names of the catalogue, such as the grounds of a verdict; any other text may be hostile.
+            if "." in spec and self._catalogue.has(f"{spec}.{value}"):
+                return self._catalogue(f"{spec}.{value}")
             shown = self._show(value)
             return self._catalogue("kinds.quoted", words=shown) if spec == "quote" else shown
         if spec.startswith("percent"):

@@ -202,13 +202,15 @@ def test_what_families_rest_on_is_told_in_the_readers_language(language: str) ->
 
 
 def test_a_verdict_on_a_life_is_told_in_the_readers_language() -> None:
-    """With all that it rests on; the words of a user are escaped."""
+    """With all that it rests on; words of others are escaped."""
     why = Message("…", "living.long_ago", n=110, ground="a child")
     told = [translated(why, catalogue_in(language)) for language in ("en", "fr")]
     assert told[0] == "born more than 110 years ago, judging by a child"
     assert told[1] == "naissance il y a plus de 110 ans, d’après l’âge d’un enfant"
     said = Message("…", "living.user_says_why", words="a <dog>")
     assert translated(said, ENGLISH) == "the user says so: <bdi>a &lt;dog&gt;</bdi>"
+    hostile = Message("…", "living.long_ago", n=110, ground="a <dog>")
+    assert translated(hostile, ENGLISH).endswith("judging by <bdi>a &lt;dog&gt;</bdi>")
 
 
 AGES = [Age(39, 39), Age(38, 39), Age(30, 42), Age(30, None), Age(None, 42), Age(-9, -3)]
