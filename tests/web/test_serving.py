@@ -32,12 +32,14 @@ from kiwiresearch.workspace.workspace import open_workspace
 
 SERVER = """\
 import asyncio, sys, threading
+from dataclasses import replace
 from sse_starlette import EventSourceResponse
 from starlette.applications import Starlette
 from starlette.routing import Route
 from kiwiresearch.cli.options import say
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.web import server
+from kiwiresearch.workspace.settings import with_values
 from kiwiresearch.workspace.shelf import shelf_of
 
 async def endless():
@@ -58,7 +60,8 @@ def of(events):
         return EventSourceResponse(events(), sep="\\n")
     return Starlette(routes=[Route("/{name}", stream)])
 
-desk = server.with_options(open_workspace(), {"serve.port": ("port", 0)})
+desk = open_workspace()
+desk = replace(desk, settings=with_values(desk.settings, {"serve.port": ("port", 0)}))
 mounts = {"/endless": of(endless), "/told": of(told), "/stuck": of(stuck)}
 grace_s = float(sys.argv[1])
 sys.exit(server.serve(desk, shelf_of(desk), mounts=lambda room, jobs: mounts, listening=say, grace_s=grace_s))
