@@ -103,7 +103,7 @@ def guess(one: Labelled) -> str:
         subjects.opening(number).verb,
         quantities,
         dates,
-        of_theme=named is not None and named.name == subjects.theme.name,
+        is_about_page=named is not None and named.name == subjects.theme.name,
         first=number == subjects.first,
         lead=in_lead,
     )

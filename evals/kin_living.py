@@ -72,7 +72,7 @@ def _count(tree: Tree, year: int, tallies: Mapping[str, Tally]) -> None:
 def _judge(tree: Tree, people: list[PersonId], year: int, tally: Tally, *, alive: bool) -> None:
     verdicts = living_status(masked_tree(tree, people), year)
     tally.of += len(people)
-    wrong = [one for one in people if verdicts[one].hidden != alive]
+    wrong = [one for one in people if verdicts[one].is_withheld != alive]
     tally.wrong += len(wrong)
     if "-v" in sys.argv:
         for one in wrong:

@@ -139,7 +139,7 @@ def _ours(file: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[l
         archive = LibzimArchive(file)
         index = titles_file(Path(folder), archive.book)
         build_titles(archive, index)
-        book = OpenBook(archive, open_titles(index, archive.book), kept_chars=ALL_PAGES)
+        book = OpenBook(archive, open_titles(index, archive.book), cached_chars=ALL_PAGES)
         quickly = SearchOptions(limit=max(DEPTHS), fast=True)
         full = [_paths(book, question, SearchOptions(limit=max(DEPTHS))) for question in questions]
         fast = [_paths(book, question, quickly) for question in questions]

@@ -32,7 +32,7 @@ MAX_BYTES = 2**20
 
 @pytest.fixture
 def client() -> Iterator[HttpClient]:
-    with closing(HttpClient(silent_s=5.0, kept_open=4)) as one:
+    with closing(HttpClient(read_s=5.0, max_connections=4)) as one:
         yield one
 
 
@@ -84,7 +84,7 @@ def test_each_fault_has_its_kind(client: HttpClient, fault: str) -> None:
 
 def test_silence_has_its_own_limit() -> None:
     """A server that takes the question and says nothing is left before the whole time is over."""
-    with serving(silent) as address, closing(HttpClient(silent_s=0.1)) as client:
+    with serving(silent) as address, closing(HttpClient(read_s=0.1)) as client:
         assert failure_kind(client, address) == "silent"
         assert failure_kind(client, address, 0.05) == "late"
 
@@ -161,7 +161,7 @@ def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    with serving(lambda request: answer(request, 200, "host")) as address, closing(HttpClient(silent_s=5.0)) as client:
+    with serving(lambda request: answer(request, 200, "host")) as address, closing(HttpClient(read_s=5.0)) as client:
         assert fetched(client, address) == b"host"
 
 
@@ -174,7 +174,7 @@ def test_connections_are_kept_open_on_request(kept_open: int, connections: int) 
         peers.add(request.client_address[1])
         answer(request, 200, "host")
 
-    with serving(note) as address, closing(HttpClient(silent_s=5.0, kept_open=kept_open)) as client:
+    with serving(note) as address, closing(HttpClient(read_s=5.0, max_connections=kept_open)) as client:
         for _ in range(3):
             fetched(client, address)
     assert len(peers) == connections

@@ -156,9 +156,9 @@ class NotAllowed(KiwiError):
 class LimitReached(KiwiError):
     """The user has had all that a limit allows, until `after_s` seconds have passed."""
 
-    def __init__(self, message: str, *, after_s: float = 60.0, remedy: str = "") -> None:
+    def __init__(self, message: str, *, retry_after_s: float = 60.0, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
-        self.after_s = after_s
+        self.retry_after_s = retry_after_s
 
 
 class Interrupted(KiwiError):
@@ -262,9 +262,9 @@ class SourceError(KiwiError):
 class SourceRefused(SourceError):
     """The source may not be asked this: `step` names the rule that says so."""
 
-    def __init__(self, message: str, *, step: SourceRule = "switched off", remedy: str = "") -> None:
+    def __init__(self, message: str, *, rule: SourceRule = "switched off", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
-        self.step = step
+        self.rule = rule
 
 
 class SourceUnreachable(SourceError):
@@ -274,9 +274,9 @@ class SourceUnreachable(SourceError):
 class SourceResting(SourceError):
     """The source is not to be asked again before `after_s` seconds have passed."""
 
-    def __init__(self, message: str, *, after_s: float = 1.0, remedy: str = "") -> None:
-        super().__init__(message, remedy=remedy or f"Ask it again in {round(after_s) or 1} seconds.")
-        self.after_s = after_s
+    def __init__(self, message: str, *, retry_after_s: float = 1.0, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy or f"Ask it again in {round(retry_after_s) or 1} seconds.")
+        self.retry_after_s = retry_after_s
 
 
 class ModelError(KiwiError):

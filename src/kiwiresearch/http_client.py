@@ -136,12 +136,12 @@ class HttpClient:
     """
 
     def __init__(
-        self, *, silent_s: float, connect_s: float = 0.0, headers: Mapping[str, str] | None = None, kept_open: int = 0
+        self, *, read_s: float, connect_s: float = 0.0, headers: Mapping[str, str] | None = None, max_connections: int = 0
     ) -> None:
-        self._read_s = silent_s
-        self._connect_s = connect_s or silent_s
+        self._read_s = read_s
+        self._connect_s = connect_s or read_s
         self._headers = dict(headers or {})
-        self._limits = httpx2.Limits(max_connections=kept_open or None, max_keepalive_connections=kept_open)
+        self._limits = httpx2.Limits(max_connections=max_connections or None, max_keepalive_connections=max_connections)
         self._clients: dict[bool, httpx2.Client] = {}
         self._lock = threading.Lock()
 

@@ -192,7 +192,7 @@ def test_an_empty_stream_of_a_server_is_asked_for_without_streaming() -> None:
         else:
             talk.send(200, whole(GOOD))
 
-    with serving(chat) as server, ChatModel(server.address, patience=Patience(retry_after_s=0)) as model:
+    with serving(chat) as server, ChatModel(server.address, timeouts=Patience(retry_after_s=0)) as model:
         assert told(model).lines == [BORN]
     assert [body["stream"] for body in server.chats] == [True, False]
 

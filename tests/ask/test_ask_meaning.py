@@ -70,7 +70,7 @@ def test_a_sentence_nearer_in_meaning_scores_higher(herons: OpenBook) -> None:
     by_text = {one.text: one for one in units}
     near, far = by_text["The heron dwells in tall reeds."], by_text["The heron feeds on many frogs."]
     assert near.total > far.total
-    assert "meaning" in [line.signal for line in near.score().lines]
+    assert "meaning" in [line.signal for line in near.score().terms]
     plain = a_desk([herons]).retriever(read_question(QUESTION)).on_page(herons, "Heron").units
     assert not any("meaning" in one.parts for one in plain)
 

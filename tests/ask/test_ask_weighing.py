@@ -136,7 +136,7 @@ def test_a_score_explains_itself(sample_zim: Path, question: str) -> None:
             assert units
             for one in units:
                 score = one.score()
-                assert {line.signal for line in score.lines} <= set(unit_weights())
+                assert {line.signal for line in score.terms} <= set(unit_weights())
                 assert score.total == pytest.approx(one.total, abs=0.01 * (len(one.parts) + 1))
 
 

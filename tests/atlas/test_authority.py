@@ -67,8 +67,8 @@ def test_standing_is_one_line_of_the_score() -> None:
     """A candidate without it has no such line."""
     ref = EntryRef(BookId("b"), "P")
     score = CrawlScoring(CrawlSettings()).score
-    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, standing=0.5)).lines] == ["standing in the book"]
-    assert score(CrawlCandidate(ref, "P", 1)).lines == ()
+    assert [line.signal for line in score(CrawlCandidate(ref, "P", 1, standing=0.5)).terms] == ["standing in the book"]
+    assert score(CrawlCandidate(ref, "P", 1)).terms == ()
 
 
 def test_runs_with_authority_are_other_runs_and_those_without_are_as_before(

@@ -130,7 +130,7 @@ def test_the_story_tells_how_it_went(options: dict[str, Any], order: str, end: s
     assert first.endswith(" pages, and the crawl began with Salt road (its title is the topic).")
     assert order in second
     assert end in second
-    depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
+    depths = ", ".join(f"{state.count_at_depth[depth]} at depth {depth}" for depth in sorted(state.count_at_depth))
     assert f"took {len(state.visited)} ({depths})" in second
 
 

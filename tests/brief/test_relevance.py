@@ -22,7 +22,7 @@ def is_about(found: Gathered, words: str) -> bool:
 
 
 def signs(found: Gathered, words: str) -> dict[str, float]:
-    return {line.signal: line.points for line in found.weights.relevance.aspect_score(the(found, words)).lines}
+    return {line.signal: line.points for line in found.weights.relevance.aspect_score(the(found, words)).terms}
 
 
 def test_a_short_name_means_the_thing_where_the_page_links_to_it() -> None:
@@ -182,7 +182,7 @@ def test_without_a_side_all_of_the_thing_is_asked_for() -> None:
     claims = [claim for claim in gathered(ECONOMY, topic="Japan").claims if claim.page_title == "Japan"]
     assert len(claims) >= 3
     assert all(map(relevance.is_on_aspect, claims))
-    assert not any(relevance.aspect_score(claim).lines for claim in claims)
+    assert not any(relevance.aspect_score(claim).terms for claim in claims)
 
 
 CAMPAIGNS = {
@@ -252,7 +252,7 @@ def test_each_sign_has_its_weight() -> None:
     """Every line of a score is one of the weights; what speaks against a sentence takes away."""
     known = feature_weights()["aspect"]
     found = gathered(CAMPAIGNS, topic="Olin Marr's campaigns in South Africa")
-    lines = [line for claim in found.claims for line in found.weights.relevance.aspect_score(claim).lines]
+    lines = [line for claim in found.claims for line in found.weights.relevance.aspect_score(claim).terms]
     assert lines
     assert {line.signal for line in lines} <= set(known)
     assert known["before anything is known"] < 0 < known["aspect in heading"]

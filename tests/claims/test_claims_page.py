@@ -139,7 +139,7 @@ def terms() -> dict[str, float]:
         has_name=False,
     )
     other = sentence.claim_score(SIGNALS, (), put_in="before", table=True)
-    return {line.signal: line.points for line in (*one.lines, *other.lines)}
+    return {line.signal: line.points for line in (*one.terms, *other.terms)}
 
 
 def test_the_terms_of_confidence_have_their_values() -> None:

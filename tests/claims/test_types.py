@@ -177,4 +177,4 @@ def test_hedged_claims_are_believed_less() -> None:
         the_claim("The Red Tower was probably built in 1905."),
     )
     assert hedged.confidence < plain.confidence
-    assert [line.signal for line in hedged.score.lines if line not in plain.score.lines] == ["hedged (uncertain)"]
+    assert [line.signal for line in hedged.score.terms if line not in plain.score.terms] == ["hedged (uncertain)"]

@@ -130,7 +130,7 @@ def test_the_display_follows_the_crawl(furnished: Path, sample_zim: Path, tmp_pa
 
     def look(progress: RunProgress, screen: str) -> None:
         state, step = progress.state, progress.step
-        assert f"{len(state.visited)} of 8 pages, depth {max(state.at_depth, default=0)}, " in screen
+        assert f"{len(state.visited)} of 8 pages, depth {max(state.count_at_depth, default=0)}, " in screen
         assert re.search(rf" {len(state.frontier)} candidates, \d+ s", screen)
         for page in list(state.visited.values())[-3:]:
             assert f"] {page.title} (depth {page.depth}, " in screen

@@ -59,7 +59,7 @@ def test_every_candidate_has_a_score(salt_book: OpenBook) -> None:
     state = state_after(crawl, steps)
     waiting = state.frontier.in_order()
     assert waiting
-    assert all(state.scoring.score(candidate).lines for candidate in waiting)
+    assert all(state.scoring.score(candidate).terms for candidate in waiting)
     assert [state.scoring.points(candidate) for candidate in waiting] == [
         state.scoring.score(one).total for one in waiting
     ]
@@ -106,7 +106,7 @@ def scored(crawl: CrawlPlan, steps: list[CrawlStep]) -> dict[tuple[int, str, str
         state = state_after(crawl, steps[:number])
         for candidate in state.frontier.in_order():
             found |= {
-                (number, candidate.title, line.signal): line.points for line in state.scoring.score(candidate).lines
+                (number, candidate.title, line.signal): line.points for line in state.scoring.score(candidate).terms
             }
     return found
 

@@ -149,7 +149,7 @@ def gate_to(
         credentials=Credentials(keys),
     )
     line = Transport(user_agent(permit.contact), timeout_s=timeout_s, max_bytes=max_bytes)
-    return Gate(permit, memory or memory_in({}), site.time.clock(), line=line)
+    return Gate(permit, memory or memory_in({}), site.time.clock(), transport=line)
 
 
 def memorial(name: str, born: str = "12 May 1842", died: str = "1911") -> str:

@@ -207,7 +207,7 @@ DOROTHEA = person_page(
 
 def a_record(html: str = DOROTHEA, name: str = "Dorothea Vance") -> CheckedRecord:
     book = OpenBook(MemoryArchive({name.replace(" ", "_"): html}))
-    (fetched,) = BookSource([book]).find(PersonQuery(name))
+    (fetched,) = BookSource([book]).search(PersonQuery(name))
     record = check_record(fetched)
     assert record is not None
     return record

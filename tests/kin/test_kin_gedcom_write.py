@@ -61,7 +61,7 @@ TREE = RedactedTree(
     ),
     {"s1": PAGE, "s2": OTHER},
     mode="public",
-    hidden=("p3",),
+    withheld=("p3",),
 )
 
 

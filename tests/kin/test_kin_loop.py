@@ -193,7 +193,7 @@ class Telling(BookSource):
         self._tell(locator)
         return super().fetch(locator)
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         self._tell(query.name)
         return super().find(query)
 
@@ -278,7 +278,7 @@ def test_an_item_that_ends_the_program_is_set_aside(tmp_path: Path, book: OpenBo
                 run(researcher(store, book, books=Deadly([book])))
         last = run(researcher(store, book, books=Deadly([book])))[-1]
         assert last.what == "stop"
-        assert last.words.endswith("1 of the queries was set aside: the program ended each time it worked on it.")
+        assert last.sentence.endswith("1 of the queries was set aside: the program ended each time it worked on it.")
         (item,) = store.queues.items("frontier", "failed")
         assert (item.last_error, item.retry_count) == ("whoever worked on it never came back", 3)
 

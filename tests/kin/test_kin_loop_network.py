@@ -73,7 +73,7 @@ def test_a_source_that_wants_rest_is_asked_later(tmp_path: Path, book: OpenBook)
         one = researcher(store, book, WikidataSource(plugin, gate_to(site, plugin)))
         last = run(one)[-1]
         assert last.reason == "frontier_empty"
-        assert "have to wait for their time" in last.words
+        assert "have to wait for their time" in last.sentence
         put_off = store.queues.items("frontier", "pending")
         assert {item.not_before[:16] for item in put_off} == {"2026-01-01T01:00"}
         assert ("wikidata (no answer: resting)", False) in [(row.source, row.negative) for row in store.queries()]

@@ -62,10 +62,10 @@ def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, co
     """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
     gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), memory_in({}), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
-    for act in (lambda: source.find(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
+    for act in (lambda: source.search(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
         with pytest.raises(SourceRefused) as told:
             act()
-        assert told.value.step == "switched off"
+        assert told.value.rule == "switched off"
         assert "kin plugins on old_stones" in told.value.remedy
     assert connections == []
     assert site.arrivals == []
@@ -78,8 +78,8 @@ def test_nobody_who_may_be_alive_is_asked_for(
     """A query about somebody living, or of whom nothing is known, never leaves the machine."""
     source = SiteSource(at(stones, site.address), gate_to(site, stones))
     with pytest.raises(SourceRefused) as told:
-        source.find(replace(PersonQuery("Ada Quill"), living=living))  # type: ignore[arg-type]
-    assert told.value.step == "privacy"
+        source.search(replace(PersonQuery("Ada Quill"), living=living))  # type: ignore[arg-type]
+    assert told.value.rule == "privacy"
     assert "Ada" not in str(told.value)
     assert connections == []
 
@@ -94,13 +94,13 @@ def test_terms_decide(stones: Plugin, site: Site, terms: str, acknowledged: bool
     """Terms that are unknown want the user's word, terms that forbid programs are final (R268, R368)."""
     plugin = at(stones, site.address, tos_automation=terms)
     gate = gate_to(site, plugin)
-    gate.permit = replace(gate.permit, terms_acknowledged=frozenset({"old_stones"} if acknowledged else ()))
+    gate.permissions = replace(gate.permissions, terms_acknowledged=frozenset({"old_stones"} if acknowledged else ()))
     if asked:
         assert b"Ada Quill" in ask(gate, plugin)
         return
     with pytest.raises(SourceRefused) as told:
         ask(gate, plugin)
-    assert told.value.step == "terms"
+    assert told.value.rule == "terms"
     assert "https://stones.example/terms" in told.value.remedy
     assert site.arrivals == []
 
@@ -110,7 +110,7 @@ def test_source_with_login_wants_the_users_key(stones: Plugin, site: Site) -> No
     plugin = at(stones, site.address, requires_auth=True)
     with pytest.raises(SourceRefused) as told:
         ask(gate_to(site, plugin), plugin)
-    assert told.value.step == "credentials"
+    assert told.value.rule == "credentials"
     assert "KIWIRESEARCH_KEY_OLD_STONES" in told.value.remedy
     assert b"Ada" in ask(gate_to(site, plugin, key="sesame"), plugin)
 
@@ -141,7 +141,7 @@ def test_robots_txt_is_obeyed_and_kept_for_a_day(stones: Plugin) -> None:
         for path in ("/private/1", "/memorial/2?sort=name"):
             with pytest.raises(SourceRefused) as told:
                 ask(gate, plugin, path)
-            assert told.value.step == "robots.txt"
+            assert told.value.rule == "robots.txt"
         assert b"Ada" in ask(gate, plugin)
         assert site.paths() == ["/robots.txt", "/memorial/1"]
         site.time.now_s += 86_401
@@ -211,7 +211,7 @@ def test_long_pause_goes_back_to_the_queue(stones: Plugin) -> None:
         plugin = at(stones, site.address)
         with pytest.raises(SourceResting) as told:
             ask(gate_to(site, plugin), plugin)
-        assert told.value.after_s == pytest.approx(3600)
+        assert told.value.retry_after_s == pytest.approx(3600)
         assert site.time.waited == []
 
 
@@ -293,7 +293,7 @@ def test_redirects_are_checked_like_the_first_address(
     plugin = at(stones, site.address)
     with pytest.raises(SourceRefused) as told:
         ask(gate_to(site, plugin), plugin)
-    assert told.value.step == "address"
+    assert told.value.rule == "address"
     port = int(site.address.rpartition(":")[2])
     assert {place for place in connections if isinstance(place, tuple)} == {("127.0.0.1", port)}
 
@@ -367,7 +367,7 @@ def test_loopback_wants_to_be_named(stones: Plugin, site: Site) -> None:
     plugin = at(stones, site.address)
     with pytest.raises(SourceRefused) as told:
         ask(gate_to(site, plugin, named=False), plugin)
-    assert told.value.step == "address"
+    assert told.value.rule == "address"
     assert site.arrivals == []
 
 
@@ -375,10 +375,10 @@ def test_place_named_for_one_plugin_is_no_other_plugins(stones: Plugin, site: Si
     """An endpoint of the user's own machine cannot be reached through another plugin, be it by a redirect."""
     plugin = at(stones, site.address)
     gate = gate_to(site, plugin)
-    gate.permit = replace(gate.permit, named={"wikidata": frozenset({site.address})})
+    gate.permissions = replace(gate.permissions, named={"wikidata": frozenset({site.address})})
     with pytest.raises(SourceRefused) as told:
         ask(gate, plugin)
-    assert told.value.step == "address"
+    assert told.value.rule == "address"
     assert site.arrivals == []
 
 

@@ -111,7 +111,7 @@ def test_the_owner_sees_everything() -> None:
     tree = a_case()
     shown = redact(tree, "owner", YEAR)
     assert (shown.persons, shown.relationships, shown.facts) == (tree.persons, tree.relationships, tree.facts)
-    assert shown.hidden == (LIVING_ID, "mother")
+    assert shown.withheld == (LIVING_ID, "mother")
 
 
 def test_the_owners_circle_sees_names_and_ties_of_the_living() -> None:
@@ -144,7 +144,7 @@ def test_the_owners_circle_sees_no_contacts_of_the_living() -> None:
 def test_the_public_sees_that_there_is_somebody() -> None:
     """Of a living person only 'Living', the sex and the ties are left."""
     shown = redact(a_case(), "public", YEAR)
-    assert shown.hidden == ("living-1", "living-2")
+    assert shown.withheld == ("living-1", "living-2")
     assert shown.persons["living-1"] == Person("living-1", LIVING_NAME, sex="female", living="living")
     assert shown.parents("living-1") == ("father", "living-2")
     assert not shown.facts_of("living-1")
@@ -240,7 +240,7 @@ def test_a_tree_can_be_made_stricter_but_not_looser() -> None:
     tree = a_case()
     private = redact(tree, "private", YEAR)
     public = redact(private, "public", YEAR)
-    assert public.hidden == ("living-1", "living-2")
+    assert public.withheld == ("living-1", "living-2")
     assert find_leaks(repr(public), tree, "public", YEAR) == ()
     assert redact(public, "owner", YEAR) is public
 
@@ -381,7 +381,7 @@ def test_the_dead_stay_as_they_are(tree: Tree, mode: Mode) -> None:
     verdicts = living_status(tree, YEAR)
     shown = redact(tree, mode, YEAR)
     for person in tree.persons.values():
-        if verdicts[person.id].hidden:
+        if verdicts[person.id].is_withheld:
             assert mode == "private" or person.id not in shown.persons
             continue
         assert shown.persons[person.id] == person
@@ -396,6 +396,6 @@ def test_the_scan_finds_what_was_not_redacted(tree: Tree) -> None:
     """A tree as it is leaks the name of each living person, so that silence means something."""
     shown = {fact.person for fact in tree.facts}
     assert shown <= tree.persons.keys()
-    kept = {one for one, verdict in living_status(tree, YEAR).items() if verdict.hidden}
+    kept = {one for one, verdict in living_status(tree, YEAR).items() if verdict.is_withheld}
     found = {leak.person for leak in find_leaks(repr(tree), tree, "public", YEAR)}
     assert kept <= found

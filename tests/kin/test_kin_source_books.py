@@ -40,7 +40,7 @@ def titles(found: Sequence[Fetched]) -> list[str]:
 def test_page_of_a_person_is_found_by_name() -> None:
     """The page with the very name comes first, and pages that only mention it are left out (R283, R293)."""
     source: EvidenceSource = memory_books()
-    found = source.find(PersonQuery("Osric Vane"))
+    found = source.search(PersonQuery("Osric Vane"))
     assert titles(found) == ["Osric Vane", "Osric Vane (sailor)"]
     first = found[0]
     assert first.page is not None
@@ -51,25 +51,25 @@ def test_page_of_a_person_is_found_by_name() -> None:
 
 def test_years_choose_between_namesakes() -> None:
     """Of two people of one name, the one whose years stand on the page comes first."""
-    found = memory_books().find(PersonQuery("Osric Vane", birth_year=1880))
+    found = memory_books().search(PersonQuery("Osric Vane", birth_year=1880))
     assert titles(found)[0] == "Osric Vane (sailor)"
 
 
 def test_other_names_lead_to_the_page() -> None:
     """A redirect of the book is another name of the person."""
-    assert titles(memory_books().find(PersonQuery("Osric the Elder")))[0] == "Osric Vane"
+    assert titles(memory_books().search(PersonQuery("Osric the Elder")))[0] == "Osric Vane"
 
 
 def test_regnal_numbers_are_not_mixed_up() -> None:
     """Harold VIII is not Harold VII."""
-    assert titles(memory_books().find(PersonQuery("Harold VIII"))) == ["Harold VIII"]
-    assert memory_books().find(PersonQuery("Harold IX")) == []
+    assert titles(memory_books().search(PersonQuery("Harold VIII"))) == ["Harold VIII"]
+    assert memory_books().search(PersonQuery("Harold IX")) == []
 
 
 def test_nobody_is_found_for_no_name() -> None:
     """No name and an unknown name find nobody, which is no error."""
     for name in ("", "   ", "Zebulon Quatermass"):
-        assert memory_books().find(PersonQuery(name)) == []
+        assert memory_books().search(PersonQuery(name)) == []
 
 
 def test_fetch_follows_paths_and_addresses() -> None:
@@ -91,7 +91,7 @@ def test_books_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    assert memory_books().find(PersonQuery("Osric Vane", living="living"))
+    assert memory_books().search(PersonQuery("Osric Vane", living="living"))
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_names_are_compared_by_their_words(name: str, other: str, fits: int) -> 
 
 def test_years_make_up_for_another_name() -> None:
     """Somebody whom the tree calls otherwise is found by one name and both years, and not by the name alone."""
-    assert memory_books().find(PersonQuery("Osric Harrow")) == []
-    found = memory_books().find(PersonQuery("Osric Harrow", birth_year=1703, death_year=1791))
+    assert memory_books().search(PersonQuery("Osric Harrow")) == []
+    found = memory_books().search(PersonQuery("Osric Harrow", birth_year=1703, death_year=1791))
     assert titles(found) == ["Osric Vane"]
 
 
@@ -131,9 +131,9 @@ def test_people_of_a_real_book_are_found(shared_data: Path, tmp_path: Path) -> N
     by_title = by_tree = 0
     for row in rows:
         page = source.fetch(row["path"])
-        by_title += titles(source.find(PersonQuery(page.source.title)))[:1] == [page.source.title]
+        by_title += titles(source.search(PersonQuery(page.source.title)))[:1] == [page.source.title]
         query = PersonQuery(row["name"].replace("_", " "), birth_year=year(row["birth"]), death_year=year(row["death"]))
-        by_tree += titles(source.find(query))[:1] == [page.source.title]
+        by_tree += titles(source.search(query))[:1] == [page.source.title]
     archive.close()
     assert names is not None
     names.close()

@@ -124,12 +124,12 @@ def test_living_people_are_not_taken_over(site: Site) -> None:
     plugin = plugin_at(site)
     gate = gate_to(site, plugin, key=KEY)
     source = FamilySearchSource(plugin, gate, signed_in(plugin, gate))
-    found = source.find(PersonQuery("Osric Vane", birth_year=1842, living="deceased"))
+    found = source.search(PersonQuery("Osric Vane", birth_year=1842, living="deceased"))
     assert [one.read.ref.path for one in found if one.read] == ["AAAA-111"]
     assert "q.surname=Vane" in next(one.path for one in site.arrivals if "search" in one.path)
     with pytest.raises(SourceRefused) as told:
         source.fetch("AAAA-115")
-    assert told.value.step == "privacy"
+    assert told.value.rule == "privacy"
 
 
 def test_token_is_nowhere_but_in_memory(site: Site) -> None:
@@ -140,7 +140,7 @@ def test_token_is_nowhere_but_in_memory(site: Site) -> None:
     sign_in = signed_in(plugin, gate)
     FamilySearchSource(plugin, gate, sign_in).fetch("AAAA-111")
     kept = " ".join(f"{key} {value}" for key, value in rows.items())
-    shown = f"{kept} {sign_in!r} {gate.permit!r} {sign_in.begin()!r}"
+    shown = f"{kept} {sign_in!r} {gate.permissions!r} {sign_in.begin()!r}"
     assert TOKEN not in shown
     assert KEY not in kept
     assert "Osric" not in kept

@@ -154,7 +154,7 @@ def test_find_asks_as_the_plugin_says(stones: Plugin, site: Site) -> None:
     site.page("/memorial/1", memorial("Ada Quill"))
     site.page("/memorial/2", memorial("Ada Quill Moss"))
     plugin = at(stones, site.address)
-    found = SiteSource(plugin, gate_to(site, plugin)).find(ADA)
+    found = SiteSource(plugin, gate_to(site, plugin)).search(ADA)
     assert [one.read.name for one in found if one.read] == ["Ada Quill", "Ada Quill Moss"]
     assert asked[0] == "/memorial/search?firstname=Ada&lastname=Quill&birthyear=1842&deathyear=1911"
     assert len(asked) == 3
@@ -170,10 +170,10 @@ def test_parameters_without_a_value_are_left_out(stones: Plugin, site: Site) -> 
     site.page("/memorial/search", "")
     plugin = at(stones, site.address)
     source = SiteSource(plugin, gate_to(site, plugin))
-    assert source.find(PersonQuery("Plato", living="deceased")) == []
+    assert source.search(PersonQuery("Plato", living="deceased")) == []
     assert site.arrivals[-1].path == "/memorial/search?firstname=Plato"
     seen = len(site.arrivals)
-    assert source.find(PersonQuery("  ", living="deceased")) == []
+    assert source.search(PersonQuery("  ", living="deceased")) == []
     assert len(site.arrivals) == seen
 
 
@@ -207,11 +207,11 @@ def test_site_that_changed_puts_the_plugin_aside(stones: Plugin, site: Site) -> 
     assert all(not person.facts for person in read if person and not person.is_person)
     with pytest.raises(SourceRefused) as told:
         source.fetch("/memorial/9")
-    assert told.value.step == "quarantine"
+    assert told.value.rule == "quarantine"
     assert "3 of the last 8 pages had no 'name'" in told.value.message
     assert "/memorial/9" not in site.paths()
     with pytest.raises(SourceRefused, match="put aside"):
-        SiteSource(plugin, gate_to(site, plugin, memory=memory)).find(ADA)
+        SiteSource(plugin, gate_to(site, plugin, memory=memory)).search(ADA)
 
 
 def test_quarantine_ends_with_other_rules(stones: Plugin, tmp_path: Path) -> None:
@@ -246,11 +246,11 @@ def test_one_bad_result_costs_only_itself(stones: Plugin, site: Site) -> None:
     site.page("/memorial/search", items)
     site.page("/memorial/4", memorial("Ada Quill"))
     plugin = at(stones, site.address)
-    found = SiteSource(plugin, gate_to(site, plugin)).find(ADA)
+    found = SiteSource(plugin, gate_to(site, plugin)).search(ADA)
     assert [one.read.name for one in found if one.read] == ["Ada Quill"]
     del site.pages["/memorial/4"]
     with pytest.raises(SourceUnreachable, match="404"):
-        SiteSource(plugin, gate_to(site, plugin)).find(ADA)
+        SiteSource(plugin, gate_to(site, plugin)).search(ADA)
 
 
 def test_case_opens_what_it_switched_on(site: Site) -> None:

@@ -33,9 +33,9 @@ def ended(folder: Path, book: OpenBook, **settings: int) -> tuple[str, str]:
     with a_case(folder, **settings) as store:
         last = run(researcher(store, book))[-1]
         kept = store.state("stop")
-        assert (kept["reason"], kept["words"]) == (last.reason, last.words)
+        assert (kept["reason"], kept["words"]) == (last.reason, last.sentence)
         assert set(kept["state"]) == set(LoopState.__slots__)
-        return last.reason, last.words
+        return last.reason, last.sentence
 
 
 def test_the_budget_ends_a_case(tmp_path: Path, book: OpenBook) -> None:
@@ -66,7 +66,7 @@ def test_empty_queues_end_a_case(tmp_path: Path) -> None:
         for fact in store.tree().facts_of(person):
             store.set_status(fact.id, "unverified", "looked up by hand", confidence=0.2)
         last = run(one)[-1]
-        assert (last.reason, last.words) == (
+        assert (last.reason, last.sentence) == (
             "frontier_empty",
             "Nothing is left to look for: no page, no clue, no second look.",
         )

@@ -43,14 +43,14 @@ def facts_of(fetched: Fetched, field: str) -> list[ExtractedFact]:
 def test_people_are_found_by_name_and_years(source: WikidataSource) -> None:
     """Of two people of one name, the one whose years fit is found; other names count (R284, R375)."""
     query = PersonQuery("Osric Vane", birth_year=1703, living="deceased")
-    assert [one.read.ref.path for one in source.find(query) if one.read] == ["Q100"]
-    both = source.find(PersonQuery("Osric Vane", living="deceased"))
+    assert [one.read.ref.path for one in source.search(query) if one.read] == ["Q100"]
+    both = source.search(PersonQuery("Osric Vane", living="deceased"))
     assert [one.read.ref.path for one in both if one.read] == ["Q100", "Q101"]
-    assert [one.source.title for one in source.find(PersonQuery("Osric the Elder", living="deceased"))] == [
+    assert [one.source.title for one in source.search(PersonQuery("Osric the Elder", living="deceased"))] == [
         "Osric Vane"
     ]
-    assert source.find(PersonQuery('No "body" \\ } LIMIT 1', living="deceased")) == []
-    assert source.find(PersonQuery(" ", living="deceased")) == []
+    assert source.search(PersonQuery('No "body" \\ } LIMIT 1', living="deceased")) == []
+    assert source.search(PersonQuery(" ", living="deceased")) == []
 
 
 def test_every_fact_is_a_line_of_the_text(source: WikidataSource) -> None:
@@ -143,7 +143,7 @@ def test_own_endpoint_stands_for_the_service(site: Site) -> None:
     _, elsewhere = open_sources([], known, gate, endpoints={"wikidata": "http://127.0.0.1:9/sparql"})
     with pytest.raises(SourceRefused) as told:
         elsewhere.fetch("Q100")
-    assert told.value.step == "address"
+    assert told.value.rule == "address"
 
 
 def test_service_that_forbids_programs_is_not_asked() -> None:
@@ -152,7 +152,7 @@ def test_service_that_forbids_programs_is_not_asked() -> None:
         plugin = at(load_plugins().named("wikidata").plugin, one.address)
         with pytest.raises(SourceRefused) as told:
             WikidataSource(plugin, gate_to(one, plugin)).fetch("Q100")
-        assert told.value.step == "robots.txt"
+        assert told.value.rule == "robots.txt"
         assert "--endpoint" in told.value.remedy
         assert one.paths() == ["/robots.txt"]
 
@@ -161,7 +161,7 @@ def test_living_people_are_not_asked_for(source: WikidataSource, site: Site) -> 
     """Nobody who may be alive is looked up."""
     before = len(site.arrivals)
     with pytest.raises(SourceRefused, match="may be alive"):
-        source.find(PersonQuery("Osric Vane"))
+        source.search(PersonQuery("Osric Vane"))
     assert len(site.arrivals) == before
 
 

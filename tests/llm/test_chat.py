@@ -209,7 +209,7 @@ def test_half_letters_are_sent_as_a_mark() -> None:
 def test_another_server_takes_over_where_one_fails() -> None:
     """With several addresses, one that does not work costs nothing but a moment, and is then left alone."""
     with serving(lambda talk: talk.send(503, "{}"), {}) as broken, serving(fine) as good:
-        with ChatModel("http://127.0.0.1:9", broken.address, good.address, model="tiny", patience=QUICK) as model:
+        with ChatModel("http://127.0.0.1:9", broken.address, good.address, model="tiny", timeouts=QUICK) as model:
             assert [model.chat(HELLO).text for _ in range(3)] == ["Fine."] * 3
             assert next(model.pieces(HELLO)) == Piece("answer", "Fine.")
         assert (len(broken.chats), len(good.chats)) == (1, 4)

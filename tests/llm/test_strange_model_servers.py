@@ -23,7 +23,7 @@ QUICK = Patience(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
 @contextlib.contextmanager
 def asking(chat: Handle, patience: Patience = QUICK) -> Iterator[ChatModel]:
     """A model behind a server that answers like this."""
-    with serving(chat) as told, ChatModel(told.address, patience=patience) as model:
+    with serving(chat) as told, ChatModel(told.address, timeouts=patience) as model:
         yield model
 
 
@@ -123,7 +123,7 @@ def test_a_server_error_is_asked_again_once() -> None:
 def test_a_server_error_that_stays_is_told_in_the_servers_words() -> None:
     """An error that does not pass is told after two attempts, no more."""
     said = json.dumps({"error": {"message": "out of memory"}})
-    with serving(lambda talk: talk.send(500, said)) as told, ChatModel(told.address, patience=QUICK) as model:
+    with serving(lambda talk: talk.send(500, said)) as told, ChatModel(told.address, timeouts=QUICK) as model:
         with pytest.raises(ModelUnreachable, match=r"\(500\): out of memory"):
             model.chat(HELLO)
         assert len(told.chats) == 2

@@ -61,7 +61,7 @@ def calling(*deltas: list[dict[str, Any]]) -> Callable[[Talk], None]:
 )
 def test_calls_are_read_as_servers_send_them(deltas: list[list[dict[str, Any]]], expected: list[ToolCall]) -> None:
     """In pieces or whole, numbered or not, as text or as JSON (R262)."""
-    with serving(calling(*deltas)) as server, ChatModel(server.address, patience=QUICK) as model:
+    with serving(calling(*deltas)) as server, ChatModel(server.address, timeouts=QUICK) as model:
         assert list(model.chat(HELLO, WITH_TOOL).calls) == expected
 
 
@@ -72,7 +72,7 @@ def test_a_call_in_a_whole_answer_is_read() -> None:
     def chat(talk: Talk) -> None:
         talk.send(200, json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
 
-    with serving(chat) as server, ChatModel(server.address, patience=QUICK) as model:
+    with serving(chat) as server, ChatModel(server.address, timeouts=QUICK) as model:
         assert model.chat(HELLO, WITH_TOOL) == Reply("", calls=(ToolCall("f", "{}", "x"),))
     assert len(server.chats) == 1
 
@@ -109,7 +109,7 @@ def test_a_server_that_knows_no_tools_is_asked_without(status: int, words: str) 
         else:
             talk.say("Fine.")
 
-    with serving(chat) as server, ChatModel(server.address, patience=QUICK) as model:
+    with serving(chat) as server, ChatModel(server.address, timeouts=QUICK) as model:
         assert [model.chat(HELLO, WITH_TOOL).text for _ in range(2)] == ["Fine.", "Fine."]
     assert ["tools" in body for body in server.chats] == [True, False, False]
     assert "reasoning_effort" in server.chats[-1]
@@ -123,7 +123,7 @@ def test_an_error_that_is_not_about_tools_stays_one() -> None:
 
     with (
         serving(chat) as server,
-        ChatModel(server.address, patience=QUICK) as model,
+        ChatModel(server.address, timeouts=QUICK) as model,
         pytest.raises(ModelUnreachable, match="out of memory"),
     ):
         model.chat(HELLO, WITH_TOOL)

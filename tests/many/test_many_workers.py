@@ -174,7 +174,7 @@ def compare(jobs: JobQueue, done: list[Job], desk: Workspace, hosts: Hosts, plac
     ).stdout  # fmt: skip
     tables = tables_here(shelf_file(desk), TABLES.what, place / "whole", version=__version__)
     for job in done:
-        match job.wish:
+        match job.request:
             case ResearchRequest() as wish:
                 run = jobs.runs.get(job.id)
                 files = {name: run.file(name).read_bytes() for name in run.files}

@@ -31,7 +31,7 @@ def test_claims_of_a_real_model_are_grounded(real_model: str, sample_zim: Path) 
     """Of three pages every claim that is taken quotes its page, and says nothing that its quotes do not (R138)."""
     archive = LibzimArchive(sample_zim)
     outcomes: Counter[str] = Counter()
-    with ChatModel(real_model, patience=SLOW) as model:
+    with ChatModel(real_model, timeouts=SLOW) as model:
         reader = ClaimReader(model, log=print)
         for path in PAGES:
             page = open_page(archive, path)
@@ -76,7 +76,7 @@ def small_brief() -> Brief:
 def test_sentences_of_a_real_model_are_proved(real_model: str) -> None:
     """What it writes of a small brief stays only where its claims hold every fact (R138)."""
     brief = small_brief()
-    with ChatModel(real_model, patience=SLOW) as model:
+    with ChatModel(real_model, timeouts=SLOW) as model:
         result = rewrite(brief, model)
     print(result.counts)
     desk = StatementKeys(brief)

@@ -26,7 +26,7 @@ FORMULA = '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc
 def shown(content: str, *spans: tuple[int, int]) -> str:
     """What a browser gets of a page with these parts of its text marked."""
     view = DisplayOptions("/read/book/", [Extent(*span) for span in spans])
-    return display_page(content.encode(), a_page(content), view).behind
+    return display_page(content.encode(), a_page(content), view).after
 
 
 def marked(content: str, words: str, *, last: bool = False) -> list[str]:
@@ -127,7 +127,7 @@ def test_what_is_not_there_is_not_marked() -> None:
     """Words that the markup does not have are told of, and nothing else is marked in their place."""
     page = a_page("<p>The sky is blue.</p>")
     result = display_page(b"<p>Quite another page.</p>", page, DisplayOptions("/read/book/", [Extent(0, 7)]))
-    assert (result.unmarked, "<mark" in result.behind) == ((Extent(0, 7),), False)
+    assert (result.unmarked, "<mark" in result.after) == ((Extent(0, 7),), False)
 
 
 TEXT = st.text(alphabet="ab c.&<²−\u00ad\u200b\n1[]", min_size=0, max_size=12).map(html.escape)
@@ -153,7 +153,7 @@ def test_what_is_marked_is_what_was_asked_for(parts: list[str], data: st.DataObj
     end = data.draw(st.integers(start, len(page.text)))
     result = display_page(content.encode(), page, DisplayOptions("/read/book/", [Extent(start, end)]))
     if not result.unmarked:
-        assert _said(result.behind) == comparable_text(page.text[start:end])
+        assert _said(result.after) == comparable_text(page.text[start:end])
 
 
 def _said(behind: str) -> str:
@@ -196,7 +196,7 @@ def test_quotes_of_real_books_are_marked(shared_data: Path, sample_zim: Path) ->
                 view = DisplayOptions("/read/book/", [span])
                 # The whole page is made for some only: that takes longer than finding the words.
                 said = (
-                    _said(display_page(entry.content, page, view).behind) if count % 10 == 0 else _found(places, span)
+                    _said(display_page(entry.content, page, view).after) if count % 10 == 0 else _found(places, span)
                 )
                 if said != comparable_text(page.text[span.start : span.end]):
                     wrong.append(f"{file.name} {path}: {page.text[span.start : span.end][:60]!r}")

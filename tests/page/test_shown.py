@@ -23,7 +23,7 @@ def shown(content: str, *, path: str = "Page", scripts: bool = False) -> str:
     result = display_page(
         content.encode("utf-8", "replace"), a_page(content, path=path), DisplayOptions(ROOT, scripts=scripts)
     )
-    return result.before + result.behind
+    return result.before + result.after
 
 
 def link(href: str, *, path: str = "Page") -> str:
@@ -255,7 +255,7 @@ def test_marks_change_nothing_but_themselves(marks: list[Extent], claims: list[E
     page = a_page(MARKED)
     spans = [[span for span in some if span.end <= len(page.text)] for some in (marks, claims)]
     result = display_page(MARKED.encode(), page, DisplayOptions(ROOT, spans[0], claims=spans[1]))
-    text = result.before + result.behind
+    text = result.before + result.after
     anchors = r'<span id="(?:kiwi-claim-\d+" class="kiwi-claim|mark(?:-\d+)?)"></span>'
     bare = re.sub(rf"</?mark\b[^>]*>|{anchors}", "", text)
     assert bare == shown(MARKED)
@@ -272,5 +272,5 @@ def test_links_to_the_outside_leave_a_frame() -> None:
     """In a frame, links out of the book open a window of their own; those within stay in the frame."""
     content = '<p><a href="https://example.org/" target="_top">out</a> <a href="Dog" target="_top">in</a></p>'
     result = display_page(content.encode(), a_page(content), DisplayOptions(ROOT, is_framed=True))
-    assert re.findall(r'target="([^"]*)"', result.before + result.behind) == ["_blank"]
+    assert re.findall(r'target="([^"]*)"', result.before + result.after) == ["_blank"]
     assert "target" not in shown(content)

@@ -147,8 +147,8 @@ def job_row(job: Job) -> JobRow:
     """A job as the store has it."""
     return JobRow(
         job.id,
-        job.wish.kind,
-        plain(job.wish),
+        job.request.kind,
+        plain(job.request),
         state=job.state,
         turn=job.turn,
         told={name: getattr(job, name) for name in ("pages", "kept", "story", "problem", "remedy")},

@@ -181,7 +181,7 @@ def test_a_run_stopped_at_any_step_claims_the_same(
         with research(place, sample_zim) as work, suppress(KeyboardInterrupt):
             outcome = work.run(tmp_path / "run", stop)
     assert outcome is not None
-    assert (outcome.how, outcome.kept) == ("resumed", PAGES)
+    assert (outcome.how, outcome.resumed_pages) == ("resumed", PAGES)
     assert interrupted > PAGES
     assert files(tmp_path / "run") == files(tmp_path / "whole") == files(done)
     taken = {page["path"] for page in lines(done / "corpus.jsonl")}
@@ -204,5 +204,5 @@ def test_whatever_was_lost_is_claimed_again(
     file.write_bytes(whole[: int(len(whole) * kept)])
     with research(place, sample_zim) as work:
         outcome = work.run(tmp_path / "run")
-    assert outcome.kept < 4
+    assert outcome.resumed_pages < 4
     assert files(tmp_path / "run") == files(done)

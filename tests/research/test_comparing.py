@@ -189,7 +189,7 @@ def test_books_of_the_old_layout_are_compared_with_newer_ones(tmp_path: Path, si
     ]
     old = Path(shutil.copytree(sides[0].path, tmp_path / "old"))
     (old / CLAIMS).write_text("".join(canonical_json(claim_record(claim)) + "\n" for claim in moved), encoding="utf-8")
-    assert compare_runs(Run.open(old), sides[1]).same == compare_runs(*sides).same
+    assert compare_runs(Run.load(old), sides[1]).same == compare_runs(*sides).same
 
 
 @pytest.mark.parametrize("name", ["claims.jsonl", "brief.json"])

@@ -149,7 +149,7 @@ def test_a_case_asks_nobody_until_told_to(tmp_path: Path) -> None:
         assert Switches.of(one.store) == Switches(on=("find_a_grave",), terms=("find_a_grave",))
         assert Switches.of(two.store) == Switches()
         gate = open_gate(one.store, Switches.of(one.store), {})
-        assert gate.permit.enabled == gate.permit.terms_acknowledged == frozenset({"find_a_grave"})
+        assert gate.permissions.enabled == gate.permissions.terms_acknowledged == frozenset({"find_a_grave"})
         gate.close()
         set_plugin(one.store, known.named("find_a_grave"), on=False)
         assert Switches.of(one.store) == Switches()
@@ -174,9 +174,9 @@ def test_an_endpoint_of_the_user_s_own_is_asked(tmp_path: Path) -> None:
         opened = open_case_sources(case.store, (), environment={}, clock=site.time.clock())
         assert [source.id for source in opened.sources] == ["wikipedia", "wikidata"]
         with pytest.raises(SourceRefused, match="may be alive"):
-            opened.sources[1].find(PersonQuery("Osric Vane"))
+            opened.sources[1].search(PersonQuery("Osric Vane"))
         assert site.arrivals == []
-        found = opened.sources[1].find(PersonQuery("Osric Vane", birth_year=1703, living="deceased"))
+        found = opened.sources[1].search(PersonQuery("Osric Vane", birth_year=1703, living="deceased"))
         assert found[0].source.title == "Osric Vane"
         opened.close()
 

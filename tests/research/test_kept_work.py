@@ -85,7 +85,7 @@ def a_host(tmp_path: Path, name: str, url: str, **more: str) -> Workspace:
 
 def an_order(jobs: JobQueue, job: Job, worker: str) -> JobOrder:
     """The order of a job that a worker of this name has taken."""
-    row = jobs.store.leases.lease_next(worker, (job.wish.kind,), lease_s=60)
+    row = jobs.store.leases.lease_next(worker, (job.request.kind,), lease_s=60)
     assert row is not None
     assert row.id == job.id
     return jobs.assignment.order(row, job)

@@ -54,7 +54,7 @@ def done(place: Path, told: list[RunProgress], sample_zim: Path) -> Path:
     task = ResearchTask(TOPIC, settings=CrawlSettings(max_pages=12))
     with research(place / "home", task, sample_zim) as work:
         outcome = work.run(place / "done", told.append)
-    assert (outcome.how, outcome.pages, outcome.kept, outcome.topic) == ("done", 12, 0, TOPIC)
+    assert (outcome.how, outcome.pages, outcome.resumed_pages, outcome.topic) == ("done", 12, 0, TOPIC)
     assert outcome.report == place / "done" / "report.md"
     return outcome.folder
 

@@ -134,6 +134,6 @@ def test_a_run_goes_on_when_a_title_index_has_come(home: Path, tmp_path: Path, s
         book.titles = titles
     with research(environment, ResearchTask("Sunset", settings=FAST), sample_zim) as later:
         outcome = later.run(tmp_path / "run")
-    assert (outcome.how, outcome.kept) == ("resumed", 2)
+    assert (outcome.how, outcome.resumed_pages) == ("resumed", 2)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert [one["title_index"] for one in manifest["books"]] == [False]

@@ -91,20 +91,20 @@ def test_a_title_is_made_of_the_path_where_the_book_has_none(memory_book: Callab
 def test_pages_are_kept_at_hand_up_to_a_size() -> None:
     """The page looked at longest ago goes first; the one just read stays, however long it is."""
     room_for_two = 2 * (MIN_PAGE_SIZE + 60)
-    book = OpenBook(MemoryArchive({name: f"<p>{name * 60}</p>" for name in "abc"}), kept_chars=room_for_two)
+    book = OpenBook(MemoryArchive({name: f"<p>{name * 60}</p>" for name in "abc"}), cached_chars=room_for_two)
     first, second = book.text("a"), book.text("b")
     assert book.text("a") is first
     book.text("c")
     assert book.text("a") is first
     assert book.text("b") is not second
-    small = OpenBook(MemoryArchive({"a": "<p>long enough</p>"}), kept_chars=1)
+    small = OpenBook(MemoryArchive({"a": "<p>long enough</p>"}), cached_chars=1)
     assert small.text("a") is small.text("a")
 
 
 def test_pages_that_cannot_be_read_do_not_pile_up() -> None:
     """What is not there takes room as well, so that asking for it without end fills no memory."""
     archive = Noting({"a": "<p>word</p>"})
-    book = OpenBook(archive, kept_chars=3 * MIN_PAGE_SIZE)
+    book = OpenBook(archive, cached_chars=3 * MIN_PAGE_SIZE)
     assert [book.text(f"gone{number}") for number in (1, 2, 3, 3, 2, 1)] == [None] * 6
     assert archive.pages_read == ["gone1", "gone2", "gone3"]
     book.text("gone4")

@@ -115,7 +115,7 @@ def test_a_hint_decides(sample: OpenBook, query: str, hint: str, first: str) -> 
     """The senses are scored against the name and the user's hint (R76)."""
     found = find([sample], query, SearchOptions(focus=hint))
     assert titles(found.hits)[0] == first
-    assert "focus" in {line.signal for line in found.hits[0].score.lines}
+    assert "focus" in {line.signal for line in found.hits[0].score.terms}
 
 
 @pytest.mark.parametrize(

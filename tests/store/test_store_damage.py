@@ -115,7 +115,7 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
     for name in ("a", "b", "c"):
         store.hosts.announce(name, "http://host", [{"id": "1"}])
         store.audit.add("now", name, "host", "looked")
-    store.people.add("Ann", "reader", made_at="now", limits={"queued": 1})
+    store.users.add("Ann", "reader", made_at="now", limits={"queued": 1})
     changed(store_url, "UPDATE kiwi_event SET \"row\" = '7' WHERE number = 2")
     changed(store_url, "UPDATE kiwi_host SET books = '{}' WHERE name = 'b'")
     changed(store_url, "UPDATE kiwi_audit SET details = '[' WHERE seq = 2")
@@ -131,7 +131,7 @@ def test_events_hosts_rows_of_the_audit_and_limits_are_damaged_one_by_one(store:
     assert broken is not None
     assert broken.seq == 2
     with pytest.raises(StoreDamaged, match="the limits of the user 'Ann'"):
-        store.people.get("Ann")
+        store.users.get("Ann")
 
 
 def test_what_is_no_text_is_told_as_changed_in_a_file(tmp_path: Path) -> None:

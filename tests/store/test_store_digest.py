@@ -30,7 +30,7 @@ def worked_on(store: Store) -> list[str]:
         store.parts.append(job.holder, job.id, {"steps": (7, b"cut")})
         store.files.put(job.holder, job.id, {"brief.md": "Ærø".encode(), "corpus": bytes(2_000_000)})
         store.jobs.end(job.holder, job.id, state, {"pages": number}, ended_at=AT)
-    store.people.add("Ann", "owner", made_at=AT, limits={"running": 1})
+    store.users.add("Ann", "owner", made_at=AT, limits={"running": 1})
     for subject in ("a", "é", "🪁"):
         then(store.audit.add(AT, "Ann", "host", "ask", subject, "ok", {"n": 1.5}))
     with store.notes.appending("x-1") as append:

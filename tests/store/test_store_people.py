@@ -18,47 +18,47 @@ NOW, LATER = "2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00"
 
 def test_users_have_a_role_and_limits_of_their_own(store: Store, another: Opener) -> None:
     """What is set for a user is there for every host."""
-    made = store.people.add("Ann", "reader", made_at=NOW, limits={"requests_a_minute": 30})
+    made = store.users.add("Ann", "reader", made_at=NOW, limits={"requests_a_minute": 30})
     assert made == UserRow("Ann", "reader", {"requests_a_minute": 30}, NOW)
-    store.people.add("bob", "owner", made_at=NOW)
-    assert another().people.set_role("Ann", "researcher").role == "researcher"
-    store.people.set_limits("Ann", {"running": 2})
-    assert another().people.all() == [
+    store.users.add("bob", "owner", made_at=NOW)
+    assert another().users.set_role("Ann", "researcher").role == "researcher"
+    store.users.set_limits("Ann", {"running": 2})
+    assert another().users.all() == [
         UserRow("Ann", "researcher", {"running": 2}, NOW),
         UserRow("bob", "owner", {}, NOW),
     ]
-    store.people.remove("Ann")
-    assert (store.people.get("Ann"), store.people.get("bob")) == (None, UserRow("bob", "owner", {}, NOW))
+    store.users.remove("Ann")
+    assert (store.users.get("Ann"), store.users.get("bob")) == (None, UserRow("bob", "owner", {}, NOW))
 
 
 def test_what_makes_no_sense_about_users_is_refused(store: Store) -> None:
     """No second user of a name, no unknown role or name, no name that cannot be told from others."""
-    store.people.add("Ann", "reader", made_at=NOW)
+    store.users.add("Ann", "reader", made_at=NOW)
     with pytest.raises(BadUsage, match="already"):
-        store.people.add("Ann", "owner", made_at=NOW)
+        store.users.add("Ann", "owner", made_at=NOW)
     for name in ("", " ", " Ann", "A  nn", "A\nnn", "x" * 101, "\u202eAnn", "a/b", "/", ".", ".."):
         with pytest.raises(BadUsage, match="cannot be the name"):
-            store.people.add(name, "reader", made_at=NOW)
+            store.users.add(name, "reader", made_at=NOW)
     with pytest.raises(BadUsage, match="no role"):
-        store.people.set_role("Ann", "king")
-    for nobody in (store.people.remove, lambda name: store.people.new_token(name, made_at=NOW)):
+        store.users.set_role("Ann", "king")
+    for nobody in (store.users.remove, lambda name: store.users.new_token(name, made_at=NOW)):
         with pytest.raises(BadUsage, match="no user"):
             nobody("Bob")
-    assert store.people.all() == [UserRow("Ann", "reader", {}, NOW)]
+    assert store.users.all() == [UserRow("Ann", "reader", {}, NOW)]
 
 
 def test_a_token_lets_its_user_in_until_it_is_revoked(store: Store, another: Opener) -> None:
     """Each token stands for itself; what is revoked lets nobody in, on any host, from then on."""
-    store.people.add("Ann", "reader", made_at=NOW)
-    first, second = (store.people.new_token("Ann", label=label, made_at=NOW) for label in ("laptop", "phone"))
+    store.users.add("Ann", "reader", made_at=NOW)
+    first, second = (store.users.new_token("Ann", label=label, made_at=NOW) for label in ("laptop", "phone"))
     assert first.text != second.text
     for token in (first, second):
-        row = store.people.token_of(token.text)
-        assert (row and row.id, store.people.by_token_id(token.id)) == (token.id, store.people.get("Ann"))
-    store.people.note_use(first.id, at=LATER)
-    store.people.revoke(first.id, at=LATER)
-    store.people.revoke(first.id, at="2027")
-    other = another().people
+        row = store.users.token_of(token.text)
+        assert (row and row.id, store.users.by_token_id(token.id)) == (token.id, store.users.get("Ann"))
+    store.users.note_use(first.id, at=LATER)
+    store.users.revoke(first.id, at=LATER)
+    store.users.revoke(first.id, at="2027")
+    other = another().users
     assert (other.by_token_id(first.id), other.token_of(first.text)) == (None, None)
     assert other.token_of(second.text) == TokenRow(second.id, "Ann", "phone", NOW, "", "")
     assert {row.label: (row.used_at, row.revoked_at) for row in other.tokens("Ann")} == {
@@ -66,19 +66,19 @@ def test_a_token_lets_its_user_in_until_it_is_revoked(store: Store, another: Ope
         "phone": ("", ""),
     }
     with pytest.raises(BadUsage, match="no token"):
-        store.people.revoke("nothing", at=NOW)
+        store.users.revoke("nothing", at=NOW)
 
 
 def test_a_removed_user_is_out_at_once(store: Store) -> None:
     """Tokens go with their user, and one who comes later under that name is somebody else: also to the jobs."""
-    store.people.add("Ann", "researcher", made_at=NOW)
-    token = store.people.new_token("Ann", made_at=NOW)
+    store.users.add("Ann", "researcher", made_at=NOW)
+    token = store.users.new_token("Ann", made_at=NOW)
     for user in ("Ann", "Bob"):
         store.jobs.add("x", f"of {user}", {}, user=user)
-    store.people.remove("Ann")
-    store.people.add("Ann", "reader", made_at=LATER)
-    assert (store.people.by_token_id(token.id), store.people.token_of(token.text)) == (None, None)
-    assert store.people.tokens() == []
+    store.users.remove("Ann")
+    store.users.add("Ann", "reader", made_at=LATER)
+    assert (store.users.by_token_id(token.id), store.users.token_of(token.text)) == (None, None)
+    assert store.users.tokens() == []
     assert {row.kind: row.user for row in store.jobs.all()} == {"of Ann": "", "of Bob": "Bob"}
 
 
@@ -86,7 +86,7 @@ def test_a_removed_user_is_out_at_once(store: Store) -> None:
 def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way: str) -> None:
     """Two owners who take the role from each other in the same moment leave one of them."""
     for name in ("Ann", "Bob"):
-        store.people.add(name, "owner", made_at=NOW)
+        store.users.add(name, "owner", made_at=NOW)
     together = threading.Barrier(2)
 
     def take(people: Users, name: str) -> str:
@@ -98,24 +98,24 @@ def test_one_owner_stays_whoever_asks_at_once(store: Store, another: Opener, way
         return ""
 
     with ThreadPoolExecutor(2) as threads:
-        told = sorted(threads.map(take, (store.people, another().people), ("Ann", "Bob")))
+        told = sorted(threads.map(take, (store.users, another().users), ("Ann", "Bob")))
     assert (told[0], "only owner" in told[1]) == ("", True)
-    assert sum(user.role == "owner" for user in store.people.all()) == 1
+    assert sum(user.role == "owner" for user in store.users.all()) == 1
 
 
 def test_what_is_no_token_lets_nobody_in(store: Store) -> None:
     """Whatever a stranger sends, nobody is found and nothing breaks."""
-    store.people.add("Ann", "owner", made_at=NOW)
-    store.people.new_token("Ann", made_at=NOW)
+    store.users.add("Ann", "owner", made_at=NOW)
+    store.users.new_token("Ann", made_at=NOW)
     for text in ("", "kiwi_", "x" * 10_000, "a\0b", "\ud800", "' OR 1=1 --"):
-        assert store.people.token_of(text) is None
+        assert store.users.token_of(text) is None
 
 
 def test_no_token_can_be_read_from_the_store(tmp_path: Path) -> None:
     """Only a hash of it is kept: its text is nowhere in the file."""
     with opened(f"sqlite:///{tmp_path}/store.sqlite") as store:
-        store.people.add("Ann", "owner", made_at=NOW)
-        token = store.people.new_token("Ann", made_at=NOW)
+        store.users.add("Ann", "owner", made_at=NOW)
+        token = store.users.new_token("Ann", made_at=NOW)
         assert len(token.text.removeprefix("kiwi_")) >= 32
     kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"Ann" in kept

@@ -21,7 +21,7 @@ TOKEN = "long-and-secret"
 
 def room_with(room: ServerContext, serve: ServeSettings) -> ServerContext:
     """The same open shelf under other settings; whoever opened it closes it."""
-    desk = replace(room.desk, settings=replace(room.desk.settings, serve=serve))
+    desk = replace(room.workspace, settings=replace(room.workspace.settings, serve=serve))
     return ServerContext(desk, room.shelf)
 
 

@@ -93,8 +93,8 @@ def test_health_tells_of_books_and_indexes(client: TestClient, room: ServerConte
 
 
 def _with_model(room: ServerContext, address: str) -> ServerContext:
-    settings = replace(room.desk.settings, model_url=address, model_name="small")
-    return ServerContext(replace(room.desk, settings=settings), room.shelf)
+    settings = replace(room.workspace.settings, model_url=address, model_name="small")
+    return ServerContext(replace(room.workspace, settings=settings), room.shelf)
 
 
 def test_health_asks_nobody_but_the_model(room: ServerContext, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -197,11 +197,11 @@ def test_thoughts_and_words_come_between(told: Told) -> None:
 def test_a_model_words_the_answer_behind_its_citations(told_room: ServerContext, told_client: httpx2.Client) -> None:
     """With a model, its thinking and its checked words are streamed, and what it made up is not (R241)."""
     with told_room.locked_finder() as finder:
-        key = Asker(finder, told_room.desk.settings.ask).ask(EINSTEIN).passages[0].key
+        key = Asker(finder, told_room.workspace.settings.ask).ask(EINSTEIN).passages[0].key
     born = f"Albert Einstein was born on 14 March 1879 [{key}]."
     model = ScriptedModel(f"<think>A birthday.</think>{born} He had 77 cats [{key}].")
     with told_room.locked_finder() as finder:
-        told_room.asker = Asker(finder, told_room.desk.settings.ask, model=model)
+        told_room.asker = Asker(finder, told_room.workspace.settings.ask, model=model)
     events = streamed(told_client, "POST", "/api/chat", json={"question": EINSTEIN})
     names = [event.name for event in events]
     assert names[0] == "citations"

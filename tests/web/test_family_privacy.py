@@ -145,7 +145,7 @@ def test_a_broken_case_of_the_living_names_nobody(there: Families, client: httpx
     url = f"/api/family/{case_id(folder)}"
     told = list(map(client.get, (url, f"{url}/export/html", "/api/family")))
     assert [one.status_code for one in told] == [500, 500, 200]
-    desk, wish = there.room.desk, FamilyRequest(case_id(folder))
+    desk, wish = there.room.workspace, FamilyRequest(case_id(folder))
     with pytest.raises(RunDamaged) as problem:
         work_on_case(JobOrder(desk.folders, desk.settings, (), True, wish, folder), wish, lambda **_: None)
     shutil.rmtree(folder)
@@ -283,5 +283,5 @@ def test_a_job_of_a_case_is_kept_without_names(there: Families) -> None:
     """What is written down of a job says which case it works on by its id alone."""
     job = Job("family-1", FamilyRequest(there.begun, 3, False, "abc"))
     text = json.dumps(job.record())
-    assert request_from_record(json.loads(text)["wish"]) == job.wish
+    assert request_from_record(json.loads(text)["wish"]) == job.request
     assert leaked(there, there.begun, text.encode()) == []

@@ -32,7 +32,7 @@ def command(room: ServerContext) -> Callable[..., Any]:
 
     def run(*words: str, given: str | None = None) -> Any:
         line = [sys.executable, "-m", "kiwiresearch", *words, "--json"]
-        home = {"KIWIRESEARCH_HOME": str(room.desk.folders.config), "HOME": str(room.desk.folders.config)}
+        home = {"KIWIRESEARCH_HOME": str(room.workspace.folders.config), "HOME": str(room.workspace.folders.config)}
         done = subprocess.run(line, capture_output=True, text=True, check=True, env=home, input=given)
         return json.loads(done.stdout)
 
@@ -108,7 +108,7 @@ def test_books_are_told_without_where_they_are(
     source = told.pop("source")
     assert reply.json()["books"][0] == told | {"url": f"{room.public_url}/read/{told['id']}/"}
     assert source not in reply.text
-    assert str(room.desk.folders.cache) not in reply.text
+    assert str(room.workspace.folders.cache) not in reply.text
 
 
 def test_a_book_that_cannot_be_opened_is_told(tmp_path: Path, sample_zim: Path) -> None:

@@ -405,4 +405,4 @@ def test_a_question_about_tasks_is_a_question(scripted: Scripted) -> None:
 def test_nothing_of_the_machine_is_told(client: httpx2.Client, room: ServerContext) -> None:
     """Answers name books, never files."""
     text = client.post(CHAT, json=asked(SUNSET)).text
-    assert str(room.desk.folders.config) not in text
+    assert str(room.workspace.folders.config) not in text

@@ -251,7 +251,7 @@ def test_words_are_kept_where_the_settings_say_so(tmp_path: Path) -> None:
 
 def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> None:
     """A desk of one user keeps one only where its settings say so; it names an address and nobody."""
-    serve = replace(room.desk.settings.serve, audit=True)
+    serve = replace(room.workspace.settings.serve, audit=True)
     with guarded(room, serve) as port, a_client(f"http://127.0.0.1:{port}") as client:
         client.post("/api/ask", json={"question": QUESTION})
         rows = client.get("/api/audit?action=ask").json()["rows"]
@@ -261,11 +261,11 @@ def test_an_audit_without_users_is_kept_if_it_is_wanted(room: ServerContext) -> 
 def test_a_new_policy_is_noted_once(tmp_path: Path) -> None:
     """When a server begins with another policy than the last, the audit tells; else it does not."""
     with a_room(tmp_path) as room:
-        logbook = AuditLog(store_of(room.desk).audit, utc_now)
+        logbook = AuditLog(store_of(room.workspace).audit, utc_now)
         for policy in (Policy(), Policy(hidden=("Beer",)), Policy(hidden=("Beer",)), Policy()):
             record_policy(logbook, policy)
         assert len(logbook.audit.rows(action="profile")) == 2
-        assert open_accounts(room.desk).audit_log is None
+        assert open_accounts(room.workspace).audit_log is None
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"[1]", b'{"params": 1}', b'{"method": "tools/call", "params": []}'])

@@ -68,13 +68,13 @@ def test_one_login_opens_every_host(stores: tuple[Store, Store]) -> None:
 def test_a_role_that_nobody_knows_opens_nothing(stores: tuple[Store, Store]) -> None:
     """A row that another program wrote into the store is no way in."""
     store = stores[0]
-    store.people.add("eve", "reader", made_at="")
-    token = store.people.new_token("eve", made_at="")
+    store.users.add("eve", "reader", made_at="")
+    token = store.users.new_token("eve", made_at="")
     from sqlalchemy import update
 
     from kiwiresearch.store.tables import USER
 
-    with store.people._db.writing() as connection:
+    with store.users._db.writing() as connection:
         connection.execute(update(USER).where(USER.c.name == "eve").values(role="emperor"))
     assert a_door(store).visitor_of(shown(Authorization=f"Bearer {token.text}")) is None
 
@@ -93,7 +93,7 @@ def test_wrong_tokens_are_counted_for_each_address(stores: tuple[Store, Store]) 
         assert door.visitor_of(shown(Authorization=f"Bearer kiwi_{number:032}")) is None
     with pytest.raises(LimitReached) as refused:
         door.cookie_for("nonsense", "192.0.2.7")
-    assert refused.value.after_s > 0
+    assert refused.value.retry_after_s > 0
     assert door.cookie_for("nonsense", "192.0.2.8") is None
 
 

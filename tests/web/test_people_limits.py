@@ -123,8 +123,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_runs_at_once_are_limited_where_they_are_taken(store: Store) -> None:
     """A worker takes no run of a user who has all that may be worked on; others' it takes."""
     settings = LimitSettings(researcher_running=1)
-    store.people.add("remy", "researcher", made_at="")
-    store.people.add("olga", "owner", made_at="")
+    store.users.add("remy", "researcher", made_at="")
+    store.users.add("olga", "owner", made_at="")
     for user in ("remy", "remy", "olga", "olga", ""):
         store.jobs.add("x", "research", {}, user=user)
 
@@ -138,7 +138,7 @@ def test_runs_at_once_are_limited_where_they_are_taken(store: Store) -> None:
 def test_limits_that_cannot_be_read_keep_nobody_else_waiting(store: Store, tmp_path: Path) -> None:
     """Whose limits are damaged waits, for they could be given more than was meant; the others' runs are taken."""
     for user in ("remy", "ruth"):
-        store.people.add(user, "researcher", made_at="")
+        store.users.add(user, "researcher", made_at="")
         store.jobs.add("x", "research", {}, user=user)
     changed(f"sqlite:///{tmp_path / 'store.sqlite'}", "UPDATE kiwi_user SET limits = '[]' WHERE name = 'remy'")
     taken = store.leases.lease_next(
@@ -256,7 +256,7 @@ def test_a_new_user_is_not_the_old_one_of_that_name(people: Peopled) -> None:
     with limited(people, name="lola") as client, people.client("olga") as olga:
         assert client.get(f"/api/jobs/{made['id']}/answers").status_code == 403
         assert olga.get(f"/api/jobs/{made['id']}/answers").status_code == 200
-    questions = QuestionHistory(people.room.desk)
+    questions = QuestionHistory(people.room.workspace)
     for since, latest in (("2026-01-01", ("Why?",)), ("2026-01-02", ())):
         token = CURRENT_VISITOR.set(Visitor("lena", "reader", since=since))
         try:
@@ -284,7 +284,7 @@ def test_a_model_may_ask_how_the_run_of_another_stands(people: Peopled) -> None:
     """Who may not go on with an interrupted run is told its state."""
     made = people.store.jobs.add("20260101-000000-stands", "research", plain(ResearchRequest("Sunset")), user="remy")
     people.store.jobs.cancel(made.id)
-    with people.store.people._db.writing() as connection:
+    with people.store.users._db.writing() as connection:
         connection.execute(update(JOB).where(JOB.c.id == made.id).values(state="interrupted"))
     params = {"name": "research", "arguments": {"id": made.id, "wait_s": 0}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}

@@ -22,7 +22,7 @@ DOUBT: dict[str, Any] = {"target": {"kind": "run"}, "verdict": "doubt", "reason"
 def run(people: Peopled, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run on the desk."""
     book = snapshot(tmp_path_factory.mktemp("book") / "road.zim", "2026-01-01")
-    return run_over(book, runs_folder(people.room.desk) / "road", max_pages=1)
+    return run_over(book, runs_folder(people.room.workspace) / "road", max_pages=1)
 
 
 @pytest.fixture

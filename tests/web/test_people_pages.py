@@ -77,7 +77,7 @@ def test_an_owner_changes_role_limits_and_tokens(people: Peopled, olga: httpx2.C
         assert dict(people.register.get("otto").limits) == {}
     finally:
         assert olga.post("/people/otto/remove").headers["location"] == "/people"
-    assert "otto" not in {user.name for user in people.store.people.all()}
+    assert "otto" not in {user.name for user in people.store.users.all()}
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_what_cannot_be_done_is_told(
     people: Peopled, olga: httpx2.Client, path: str, data: dict[str, str], words: str
 ) -> None:
     """A slip of an owner changes nothing, and the page says what was wrong."""
-    before = people.store.people.all()
+    before = people.store.users.all()
     answer = olga.post(path, data=data)
     assert answer.status_code == 400
     assert words in answer.text
-    assert people.store.people.all() == before
+    assert people.store.users.all() == before
 
 
 def test_a_slip_keeps_what_was_typed(olga: httpx2.Client) -> None:

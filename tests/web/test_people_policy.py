@@ -185,7 +185,7 @@ def test_a_run_does_not_follow_links_to_it(school: Peopled) -> None:
     assert "hidden by policy" in log
     assert log.count(MADE_UNDER) == report.count(MADE_UNDER) == 1
     assert "Sunset" not in {json.loads(line)["title"] for line in corpus.splitlines()}
-    assert told["policy"] == school.room.desk.settings.policy.fingerprint
+    assert told["policy"] == school.room.workspace.settings.policy.fingerprint
     assert epub.status_code == 200
     with school.browser("rita") as browser:
         for language, words in RETOLD.items():

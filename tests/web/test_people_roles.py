@@ -75,7 +75,7 @@ def test_a_readers_cookie_cannot_post(people: Peopled) -> None:
         assert browser.post("/runs/x/notes", data={"verdict": "agree"}).status_code == 403
         assert browser.post("/people", data={"name": "eve", "role": "owner"}).status_code == 403
     assert len(people.store.jobs.all()) == before
-    assert set(USERS) == {user.name for user in people.store.people.all()}
+    assert set(USERS) == {user.name for user in people.store.users.all()}
 
 
 def test_a_refusal_says_who_may(people: Peopled) -> None:

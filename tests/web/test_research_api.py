@@ -235,7 +235,7 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
     gate, told = gated
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), "KIWIRESEARCH_MODEL_URL": told.address}
     with a_room(tmp_path / "home", str(sample_zim), **settings, **UNHURRIED) as room:
-        jobs = JobQueue(room.desk, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
+        jobs = JobQueue(room.workspace, room.shelf.books, now=str, limits=QueueLimits(running=1, queued=1))
         with running(room, lambda room: make_app(room, jobs=jobs)) as address, a_client(address) as client:
             first = client.post("/api/research", json={"topic": TOPIC}).json()
             assert gate.reached.wait(60)
@@ -258,7 +258,7 @@ def test_a_run_is_cancelled_and_the_line_is_bounded(gated: tuple[Gate, Told], sa
 
 def jobs_there(room: ServerContext) -> list[Job]:
     """The jobs that the next server finds."""
-    later = JobQueue(room.desk, room.shelf.books, now=str, limits=QueueLimits(running=0))
+    later = JobQueue(room.workspace, room.shelf.books, now=str, limits=QueueLimits(running=0))
     later.close()
     return later.all()
 

@@ -39,14 +39,14 @@ def rough_token_count(text: str) -> float:
     return max(len(text.split()) * TOKENS_A_WORD, len(text) / CHARS_A_TOKEN)
 
 
-def answer_units(units: Sequence[ScoredUnit], *, most: int = MAX_LINES) -> tuple[ScoredUnit, ...]:
+def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> tuple[ScoredUnit, ...]:
     """The best unit and others that are nearly as good, without duplicates."""
     chosen: list[ScoredUnit] = []
     texts: set[str] = set()
     wants_kind = bool(units) and units[0].parts.get(KIND_FEATURE, 0.0) > 0
     far = FAR_BEHIND_READ if units and "relevance" in units[0].parts else FAR_BEHIND
     for one in units:
-        if len(chosen) >= most or one.total < units[0].total - far:
+        if len(chosen) >= max_units or one.total < units[0].total - far:
             break
         if wants_kind and one.parts.get(WRONG_KIND_FEATURE, 0.0) >= 1:
             continue  # if the best one says when, one that does not adds nothing
@@ -83,12 +83,12 @@ class Stretch(NamedTuple):
         return passage._replace(start=self.start, end=self.stop, text=self.read.page.text[self.start : self.stop])
 
 
-def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, most: int) -> tuple[Passage, ...]:
+def passages_of(units: Sequence[ScoredUnit], settings: AskSettings, max_passages: int) -> tuple[Passage, ...]:
     """The passages that are shown with an answer: the text around the best units."""
-    return tuple(one.as_passage() for one in stretches_of(units, settings.context_tokens, most))
+    return tuple(one.as_passage() for one in stretches_of(units, settings.context_tokens, max_passages))
 
 
-def stretches_of(units: Sequence[ScoredUnit], tokens: float, most: int) -> list[Stretch]:
+def stretches_of(units: Sequence[ScoredUnit], tokens: float, max_stretches: int) -> list[Stretch]:
     """The best units, each with the text around it, within a budget of tokens and without overlaps.
 
     A unit is extended to its passage and beyond, as far as its share of the budget allows: what a question asks for
@@ -97,12 +97,12 @@ def stretches_of(units: Sequence[ScoredUnit], tokens: float, most: int) -> list[
     chosen: list[Stretch] = []
     room = float(tokens)
     for one in units:
-        if len(chosen) >= most:
+        if len(chosen) >= max_stretches:
             break
         same_page = [other for other in chosen if other.read.page.ref == one.read.page.ref]
         if any(other.first <= one.unit < other.end for other in same_page):
             continue
-        stretch = _grow(one, room / (most - len(chosen)), same_page)
+        stretch = _grow(one, room / (max_stretches - len(chosen)), same_page)
         if stretch.tokens <= room:
             chosen.append(stretch)
             room -= stretch.tokens

@@ -242,7 +242,7 @@ def _of_best_passages(units: Sequence[ScoredUnit], max_passages: int) -> list[Sc
 
 
 def _is_named(hit: Hit) -> bool:
-    return any(term.signal in NAMING_SIGNALS for term in hit.score.lines)
+    return any(term.signal in NAMING_SIGNALS for term in hit.score.terms)
 
 
 def _why(route: Route, units: Sequence[ScoredUnit], hits: Sequence[Hit]) -> str:

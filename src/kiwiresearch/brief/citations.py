@@ -220,4 +220,4 @@ def confidence_text(claim: Claim) -> str:
 
 
 def _signed(claim: Claim, sign: int) -> list[ScoreLine]:
-    return [line for line in claim.score.lines if line.points * sign > 0]
+    return [line for line in claim.score.terms if line.points * sign > 0]

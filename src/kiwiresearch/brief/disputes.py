@@ -155,7 +155,7 @@ def find_conflicts(assertions: Sequence[Assertion], weights: ClaimWeights) -> li
         ClaimConflict(one, other, how)
         for several in by_subject.values()
         for one, other in itertools.combinations(several[:MAX_PER_SUBJECT], 2)
-        if (how := compare(one.claims[0].saying, other.claims[0].saying)) is not None and how.strength >= STRONG
+        if (how := compare(one.claims[0].compared, other.claims[0].compared)) is not None and how.strength >= STRONG
     ]
     found.sort(key=lambda one: (one.disagreement.kind != "contradiction", -one.disagreement.strength, one.one.best.id))
     return [one for one in found if _is_clear_pair(one.one, one.other)]

@@ -100,7 +100,7 @@ class StatementKeys:
             self.language,
             hedged=any(map(self.is_hedged, known)),
             share=MIN_SOURCE_SHARE,
-            longest=MAX_SENTENCE_CHARS,
+            max_chars=MAX_SENTENCE_CHARS,
         )
         return (
             RejectedSentence(part, fault, words[:MAX_REJECTED_CHARS])

@@ -60,7 +60,7 @@ class WeightedClaim:
     points: float
 
     @property
-    def saying(self) -> ComparedSentence:
+    def compared(self) -> ComparedSentence:
         """The claim as it is compared with others."""
         return saying_of(self.claim, self.language)
 

@@ -78,7 +78,7 @@ def _gathering_story(state: CrawlState) -> Iterator[Message]:
     met = len(state.visited) + len(state.frontier)
     depths = tuple(
         Message(f"{pages} at depth {depth}", "story.at_depth", n=pages, depth=depth)
-        for depth, pages in sorted(state.at_depth.items())
+        for depth, pages in sorted(state.count_at_depth.items())
     )
     best = Message("the best one next", "story.best_next")
     order = best if state.settings.strategy == "priority" else Message("the best of each depth", "story.best_of_depth")

@@ -125,7 +125,7 @@ def says_the_same(one: WeightedClaim, other: WeightedClaim) -> bool:
             return False
         if not (_same_dates(a, b) and _same_names(a, b)):
             return False
-    how = compare(one.saying, other.saying)
+    how = compare(one.compared, other.compared)
     return how is None or how.kind != "contradiction"
 
 

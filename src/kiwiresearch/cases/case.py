@@ -273,7 +273,7 @@ class Case:
             searches=tuple(self.searches(mode)),
             stop=Stop(stop.get("reason", ""), stop.get("words", "")),
             kinship=_kinship(KinshipFinder(tree), tree, seeds),
-            privacy=PRIVACY_NOTES[mode] if tree.hidden or mode == "exclude" else "",
+            privacy=PRIVACY_NOTES[mode] if tree.withheld or mode == "exclude" else "",
         )
 
     def export(

@@ -97,7 +97,7 @@ def summary_record(case: Case, mode: Mode) -> CaseSummary:
         title=case.title(mode),
         seeds=tuple(PersonName(one, tree.persons[one].name) for one in case.seeds() if one in tree.persons),
         people=len(tree.persons),
-        kept_back=len(tree.hidden),
+        kept_back=len(tree.withheld),
         facts=len(tree.facts),
         ties=len(tree.relationships),
         sources=len(tree.sources),

@@ -193,7 +193,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
         "claim_id": claim.id,
         "claim_type": claim.type,
         "confidence": claim.confidence,
-        "confidence_terms": [{"points": term.points, "signal": term.signal} for term in claim.score.lines],
+        "confidence_terms": [{"points": term.points, "signal": term.signal} for term in claim.score.terms],
         "dates": [{**date_record(one.when), "start": one.start, "end": one.end} for one in claim.dates],
         "depends_on": claim.depends_on,
         "evidence_signals": {

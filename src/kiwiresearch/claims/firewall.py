@@ -190,7 +190,7 @@ def fault_of(
     *,
     hedged: bool,
     share: float,
-    longest: int = MAX_SENTENCE_CHARS,
+    max_chars: int = MAX_SENTENCE_CHARS,
 ) -> SentenceFault | None:
     """The first thing wrong with a sentence, or None if it may pass.
 
@@ -199,7 +199,7 @@ def fault_of(
     """
     if not any(char.isalpha() for char in text):
         return "empty"
-    if len(text) > longest:
+    if len(text) > max_chars:
         return "too long"
     if begins_with_pronoun(text, language):
         return "unresolved pronoun"

@@ -76,7 +76,7 @@ class SentenceFeatures(NamedTuple):
     """Where its first verb is; -1 if it has none."""
     quantities: Sequence[Quantity]
     dates: Sequence[DateMention]
-    of_theme: bool
+    is_about_page: bool
     """Whether its subject is what the page is about."""
     first: bool
     """Whether it opens the page."""
@@ -181,13 +181,13 @@ QUOTATION = '"“«'
 def _defining(features: SentenceFeatures) -> float:
     """Points for 'X is a …': more if X is what the page is about."""
     # The lead describes what the page is about, whatever its verbs are.
-    described = MIN_TYPE_POINTS if features.lead and features.of_theme else 0.0
+    described = MIN_TYPE_POINTS if features.lead and features.is_about_page else 0.0
     found = COPULA.match(features.text, features.verb) if features.verb >= 0 else None
     if found is None:
         return described
     if found[1] == "the" and SUPERLATIVE.match(features.text, found.start(1)):
         return 0.5
-    return (1.8 if features.of_theme else 1.4) + (2.0 if features.first else 0.0)
+    return (1.8 if features.is_about_page else 1.4) + (2.0 if features.first else 0.0)
 
 
 def _measuring(quantities: Sequence[Quantity]) -> float:

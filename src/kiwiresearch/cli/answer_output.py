@@ -124,9 +124,9 @@ def _shown(part: parts.AnswerPart) -> Iterator[str]:
 
 def _explained(answer: Answer) -> None:
     line("")
-    if answer.score.lines:
+    if answer.score.terms:
         line(f"Score of the first sentence: {answer.score.total:g}")
-        for one in answer.score.lines:
+        for one in answer.score.terms:
             line(f"  {one.points:+g}  {one.signal}")
     line("Pages, best first:")
     for page in answer.pages:

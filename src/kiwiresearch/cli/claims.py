@@ -109,7 +109,7 @@ def conflicts(
     from kiwiresearch.cli.answer_output import contradiction_list
     from kiwiresearch.runs.run import Run, contradictions_of
 
-    found = contradictions_of(Run.open(folder_of(run or "")))
+    found = contradictions_of(Run.load(folder_of(run or "")))
     emit({"run": run, "conflicts": found}, lambda: contradiction_list(found), as_json=json)
 
 

@@ -34,20 +34,20 @@ def job_line(job: Job) -> str:
 
     user = f" for {job.user}" if job.user else ""
     priority = f" (priority {job.priority})" if job.priority else ""
-    done = f", {count_of(job.pages, *STEPS[job.wish.kind])}" if job.pages else ""
-    return f"{job.id}: {job.state}{done}; {job.wish.kind}{user}{priority}"
+    done = f", {count_of(job.pages, *STEPS[job.request.kind])}" if job.pages else ""
+    return f"{job.id}: {job.state}{done}; {job.request.kind}{user}{priority}"
 
 
 def result_line(jobs: JobQueue, job: Job) -> str:
     """Where the result of a finished job is; empty if that is not on this machine."""
-    if job.state != "done" or job.wish.kind == "kin":
+    if job.state != "done" or job.request.kind == "kin":
         return ""
-    if job.wish.kind == "ask":
+    if job.request.kind == "ask":
         return f"Answers: kiwiresearch jobs answers {job.id}"
     from kiwiresearch.jobs.assignment import exists
 
     place = jobs.assignment.place(job)
-    what, file = ("Tables", place) if job.wish.kind == "bulk" else ("Brief", place / "report.md")
+    what, file = ("Tables", place) if job.request.kind == "bulk" else ("Brief", place / "report.md")
     return f"{what}: {file}" if exists(file) else ""
 
 
@@ -182,7 +182,7 @@ def list_jobs(
         return
     for job in shown:
         # A job whose row is damaged also says what is wrong with it, and what to do.
-        damage = f". {job.problem} {job.remedy}" if job.wish.kind == "damaged" else ""
+        damage = f". {job.problem} {job.remedy}" if job.request.kind == "damaged" else ""
         output.line(job_line(job) + damage)
     if len(shown) < len(rows):
         output.line(f"… and {len(rows) - len(shown):,} more (--limit)")

@@ -180,7 +180,7 @@ def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepRe
 def _print_event(result: StepResult) -> None:
     import sys
 
-    event = {"event": result.what, "words": result.words, "new": result.new}
+    event = {"event": result.what, "words": result.sentence, "new": result.new}
     print_json(event | ({"reason": result.reason} if result.reason else {}))
     sys.stdout.flush()
 

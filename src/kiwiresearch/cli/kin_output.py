@@ -64,7 +64,7 @@ class StepLines:
         whom = f"{query_label(rows[-1].query)}: " if len(rows) > self._known else ""
         self._known = len(rows)
         waiting = self._case.store.queues.sizes()["frontier"]
-        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.words}")))
+        say(safe(one_line(f"[{len(rows)}, {waiting} waiting] {whom}{result.sentence}")))
 
 
 def started(case: Case) -> None:
@@ -83,7 +83,7 @@ def outcome(case: Case, last: StepResult | None) -> None:
     people, facts = len(tree.persons), len(tree.facts) + len(tree.relationships)
     line(f"{count_of(people, 'person', 'people')}, {count_of(facts, 'fact or tie', 'facts and ties')}.")
     if last is not None and last.what == "stop":
-        line(f"Stopped: {last.reason}. {last.words}")
+        line(f"Stopped: {last.reason}. {last.sentence}")
         unbroken_line("To read: kiwiresearch kin show; to write a report: kiwiresearch kin export --to html")
     else:
         unbroken_line("Not done yet. Go on: kiwiresearch kin run")

@@ -193,7 +193,7 @@ def export(
         target = _output_file(out) or found.place.exports / FILE_NAMES[form]
         text = _text(found, form, mode, with_model=not no_model)
         _write(target, text)
-        hidden = len(found.tree("owner").hidden)
+        hidden = len(found.tree("owner").withheld)
         head = found.store.head
         public_name = found.mask("public").file_name(str(target))
     if json:

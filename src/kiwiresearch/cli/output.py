@@ -185,7 +185,7 @@ def books(rows: Sequence[BookStatus]) -> None:
     console = _console()
     for row in rows:
         if row.book is None:
-            console.print(Text(safe(row.placed.title), style="bold").append("  broken", style="red"))
+            console.print(Text(safe(row.listed.title), style="bold").append("  broken", style="red"))
             console.print(Text(safe(f"  {row.problem}"), style="red"))
             continue
         sheet = row.book
@@ -195,7 +195,7 @@ def books(rows: Sequence[BookStatus]) -> None:
         facts = sheet.date, "/".join(sheet.languages), sheet.flavour, articles, search, row.check
         console.print(Text(safe(sheet.title), style="bold").append(f"  {safe(sheet.name)}", style="cyan"))
         console.print(Text(safe("  " + " · ".join(fact for fact in facts if fact))))
-        place = f"on the host {row.host}" if row.host else str(row.placed.source)
+        place = f"on the host {row.host}" if row.host else str(row.listed.source)
         console.print(Text(safe(f"  {place}"), style="dim"))
 
 
@@ -209,7 +209,7 @@ def book(row: BookStatus) -> None:
         flavour += " (introductions only)"
     indexes = [name for name, has in (("full text", sheet.indexes.full_text), ("titles", sheet.indexes.titles)) if has]
     lines = (
-        ("Name", sheet.name), ("UUID", sheet.id), ("Source", str(row.placed.source)),
+        ("Name", sheet.name), ("UUID", sheet.id), ("Source", str(row.listed.source)),
         ("Description", sheet.description), ("Date", sheet.date or "not told"),
         ("Language", ", ".join(sheet.languages) or "not told"), ("Flavour", flavour), ("Creator", sheet.creator),
         ("Publisher", sheet.publisher), ("Scraper", sheet.scraper), ("Kind", sheet.kind),
@@ -268,7 +268,7 @@ def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
         if hit.snippet:
             _indented(console, safe(hit.snippet), 4)
         if explain:
-            for term in hit.score.lines:
+            for term in hit.score.terms:
                 console.print(Text(f"    {term.points:+8.2f}  {term.signal}", style="dim"))
     if found.hidden.pages:
         console.print(Text(safe(found.hidden.sentence("result")), style="yellow"))

@@ -139,7 +139,7 @@ class LineDisplay:
         if outcome.how == "was finished":
             output.line(f"This run was finished before: {count_of(outcome.pages, 'page')} on {outcome.topic!r}.")
         else:
-            kept = f" ({outcome.kept:,} of them from before)" if outcome.kept else ""
+            kept = f" ({outcome.resumed_pages:,} of them from before)" if outcome.resumed_pages else ""
             output.line(f"{count_of(outcome.pages, 'page')} on {outcome.topic!r}{kept}.")
         if outcome.story:
             output.line(outcome.story)
@@ -167,7 +167,7 @@ class LiveDisplay(LineDisplay):
         from rich.text import Text
 
         state = progress.state
-        depth = max(state.at_depth, default=0)
+        depth = max(state.count_at_depth, default=0)
         elapsed = time.monotonic() - self._start
         pages = f"{len(state.visited)} of {self._max_pages} pages"
         head = f"{pages}, depth {depth}, {len(state.frontier):,} candidates, {elapsed:.0f} s"
@@ -196,5 +196,5 @@ class EventDisplay:
     def done(self, outcome: RunOutcome) -> None:
         if not self._is_read:
             return
-        facts = {"topic": outcome.topic, "pages": outcome.pages, "how": outcome.how, "kept": outcome.kept}
+        facts = {"topic": outcome.topic, "pages": outcome.pages, "how": outcome.how, "kept": outcome.resumed_pages}
         print_json({"event": "done", "run": str(outcome.folder)} | facts)

@@ -81,7 +81,7 @@ def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
         job_requests.start_job,
         job_requests.resume_job,
     )
-    return {PATH: http_app(Toolbox(parts), max_body_kb=context.desk.settings.serve.max_body_kb)}
+    return {PATH: http_app(Toolbox(parts), max_body_kb=context.workspace.settings.serve.max_body_kb)}
 
 
 def _open_browser(url: str) -> None:

@@ -80,7 +80,7 @@ def _unvisited_node(state: CrawlState, candidate: CrawlCandidate, url: str) -> d
         "depth": candidate.depth,
         "priority_score": score.total,
         "relevance": state.scoring.relevance(candidate),
-        "lines": score_lines_record(score.lines),
+        "lines": score_lines_record(score.terms),
         **message_fields("reason", candidate.reason()),
         "cluster": state.scoring.branch_of(candidate),
     }
@@ -226,7 +226,7 @@ def _left(state: CrawlState) -> Iterator[str]:
     left = state.frontier.in_order()
     for candidate in left[:MAX_LEFT_LISTED]:
         score = state.scoring.score(candidate)
-        points, words = points_text(score.total), score_words(score.lines)
+        points, words = points_text(score.total), score_words(score.terms)
         yield f"{candidate.title!r}, depth {candidate.depth}, {points} points: {words}"
     if len(left) > MAX_LEFT_LISTED:
         yield f"And {count_of(len(left) - MAX_LEFT_LISTED, 'more candidate')} with fewer points."
@@ -262,7 +262,7 @@ def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) ->
     keywords = next((step.words for step in reversed(state.steps) if isinstance(step, LearnStep)), ())
     if keywords:
         yield f"Learned on the way, and counted: {', '.join(keywords)}."
-    depths = ", ".join(f"{state.at_depth[depth]} at depth {depth}" for depth in sorted(state.at_depth))
+    depths = ", ".join(f"{state.count_at_depth[depth]} at depth {depth}" for depth in sorted(state.count_at_depth))
     yield f"Taken: {count_of(len(state.visited), 'page')} ({depths})."
     dropped = [step for step in state.steps if isinstance(step, LookStep) and step.gone]
     if dropped:

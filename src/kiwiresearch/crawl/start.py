@@ -43,7 +43,7 @@ class _SeedCandidate:
 
     @classmethod
     def of(cls, hit: Hit, topic: Topic, senses: frozenset[EntryRef]) -> _SeedCandidate:
-        lines = {line.signal for line in hit.score.lines}
+        lines = {line.signal for line in hit.score.terms}
         name = hit.alias or hit.title
         coverage = topic.covered_by(name)
         is_sense = hit.ref in senses

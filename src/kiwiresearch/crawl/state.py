@@ -92,7 +92,7 @@ class CrawlState:
         self.copies = Copies()
         self.vocabulary = Vocabulary()
         self.times_learned = 0
-        self.at_depth: Counter[int] = Counter()
+        self.count_at_depth: Counter[int] = Counter()
         self._languages = languages
         self._standing = standing
         self._dropped: set[EntryRef] = set()
@@ -183,7 +183,7 @@ class CrawlState:
         self.visited[ref] = step
         self.weak_in_a_row = 0
         self._votes_for_visited[ref] = candidate.votes if candidate is not None else 0.0
-        self.at_depth[step.depth] += 1
+        self.count_at_depth[step.depth] += 1
         if self.seeds and self.seeds[0] == ref:
             self.seeds.pop(0)
         self.copies.add(step.title, step.facts.sketch, step.book)

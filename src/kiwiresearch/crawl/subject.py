@@ -74,7 +74,7 @@ def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequ
 
 def is_disambiguation_hit(hit: Hit) -> bool:
     """Whether a page only lists what its title may mean."""
-    return any(line.signal == "disambiguation page" for line in hit.score.lines)
+    return any(line.signal == "disambiguation page" for line in hit.score.terms)
 
 
 def _by_search(query: Query, hits: Sequence[Hit]) -> TopicSubject:

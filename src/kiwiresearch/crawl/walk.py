@@ -111,7 +111,7 @@ class Walker:
         if self._settings.strategy == "priority":
             return frontier.best()
         levels = frontier.levels()
-        counts = self.state.at_depth
+        counts = self.state.count_at_depth
         room = ceil(max(1, self._settings.max_pages - counts[0]) / max(1, self._settings.max_depth))
         level = next((level for level in levels if counts[level] < room), levels[0] if levels else 0)
         return frontier.best(level)
@@ -136,7 +136,7 @@ class Walker:
         can_be_put_back = candidate.facts != facts and state.look_count < MAX_LOOKS_PER_PAGE * self._settings.max_pages
         if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
             self._reader.put_in_cache(ref, crawled)
-            penalties = score_terms([line for line in score.lines if line.points < 0]) or "what it says"
+            penalties = score_terms([line for line in score.terms if line.points < 0]) or "what it says"
             points = scoring.points(runner_up)
             unread = " and is not read yet" if scoring.expected_points(runner_up) > points else ""
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
@@ -167,7 +167,7 @@ class Walker:
             opening=first_line(page, OPENING),
             depth=candidate.depth,
             reason=candidate.reason(),
-            lines=scoring.score(candidate).lines,
+            lines=scoring.score(candidate).terms,
             relevance=scoring.relevance(candidate),
             runner_up=f"{runner_up.title} {points_text(scoring.points(runner_up))}" if runner_up else "",
             facts=facts,

@@ -67,7 +67,7 @@ class ClaimChange:
     """Whether a number, a measure or a date differs."""
     hedging: bool = False
     """Whether it is hedged in other words now, or no longer."""
-    likeness: float = 1.0
+    similarity: float = 1.0
     """The share of words that both sides have in common, numbers aside."""
     doubts: tuple[ClaimDoubt, ...] = ()
 
@@ -89,7 +89,7 @@ class ClaimChange:
             "doubts": [doubt.record() for doubt in self.doubts],
             "hedging": self.hedging,
             "kind": self.kind,
-            "likeness": self.likeness,
+            "likeness": self.similarity,
             "new": claim_record(self.new) if self.new else None,
             "numbers": self.numbers,
             "old": claim_record(self.old) if self.old else None,

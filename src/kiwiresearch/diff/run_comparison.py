@@ -116,7 +116,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
 
 def open_compared_run(folder: Path) -> Run:
     """The finished run in a folder; RunDamaged unless everything that is compared can be read."""
-    run = Run.open(folder)
+    run = Run.load(folder)
     try:
         _ = run.claims, run.brief
     except RunDamaged as problem:

@@ -33,7 +33,7 @@ def change_weight(change: ClaimChange) -> float:
     """How important a change is: contradictions and changed numbers most, other words least."""
     doubted = max((DOUBT_WEIGHTS[doubt.how] for doubt in change.doubts), default=0.0)
     if change.numbers:
-        return max(doubted, 4.0 if change.likeness >= SAME_CLAIM_LIKENESS else 3.0)
+        return max(doubted, 4.0 if change.similarity >= SAME_CLAIM_LIKENESS else 3.0)
     if change.hedging:
         return max(doubted, 3.5)
     return max(doubted, 1.0 if change.kind == "changed" else 2.0)
@@ -41,7 +41,7 @@ def change_weight(change: ClaimChange) -> float:
 
 def ranked_changes(changes: Iterable[ClaimChange]) -> list[ClaimChange]:
     """The most important first; equally important ones stay in order."""
-    return sorted(changes, key=lambda change: (-change_weight(change), -change.likeness, -change.claim.confidence))
+    return sorted(changes, key=lambda change: (-change_weight(change), -change.similarity, -change.claim.confidence))
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def _text(text: Sentences) -> str:
 def _running(paragraph: CitedParagraph) -> str:
     """The sentences, with a proof that unfolds at the end of each group."""
     parts: list[str] = []
-    for run in paragraph.runs:
+    for run in paragraph.groups:
         for sentence in run.sentences:
             doubt = f" <em{_class(_role(sentence.doubt))}>({escaped(sentence.doubt)})</em>" if sentence.doubt else ""
             parts.append(f"<span>{_line(sentence.line)}</span>{doubt}")

@@ -104,7 +104,7 @@ class _MarkdownWriter:
     def _running(self, paragraph: CitedParagraph) -> str:
         """The sentences with their doubts, and a proof at the end of each group."""
         parts: list[str] = []
-        for run in paragraph.runs:
+        for run in paragraph.groups:
             for sentence in run.sentences:
                 doubt = f" *({self.words(sentence.doubt)})*" if sentence.doubt else ""
                 parts.append(self._line(sentence.line) + doubt)

@@ -106,7 +106,7 @@ class CitedSentences(NamedTuple):
 class CitedParagraph:
     """A paragraph of prose, cited wherever its sources change."""
 
-    runs: tuple[CitedSentences, ...]
+    groups: tuple[CitedSentences, ...]
 
 
 @dataclass(frozen=True, slots=True)

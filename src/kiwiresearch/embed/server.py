@@ -38,7 +38,7 @@ class ServerEmbedder:
         if not (key.isascii() and key.isprintable()):
             raise self._broken("cannot be asked: the key has characters that no key has")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = HttpClient(silent_s=timeout_s, headers=headers, kept_open=MAX_CONNECTIONS)
+        self._client = HttpClient(read_s=timeout_s, headers=headers, max_connections=MAX_CONNECTIONS)
 
     @property
     def id(self) -> str:

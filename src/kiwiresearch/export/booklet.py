@@ -67,8 +67,8 @@ def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, ad
         *_remarks(notes.get(str(page.source.ref), ())),
     ]
     lines += _claims(page, notes) if page.claims else [NO_CLAIMS]
-    if page.leads_to:
-        links = ((address(number), pages[number - 1].title) for number in page.leads_to)
+    if page.links_to:
+        links = ((address(number), pages[number - 1].title) for number in page.links_to)
         lines += ["<h2>Links to</h2>", "<ul>"]
         lines += [f'<li><a href="{escape(place)}" dir="auto">{escaped(title)}</a></li>' for place, title in links]
         lines.append("</ul>")

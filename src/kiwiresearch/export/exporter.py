@@ -44,19 +44,19 @@ GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
 }
 
 
-def make_files(folder: Path, to: str) -> tuple[ExportedFile, ...]:
+def make_files(folder: Path, format_name: str) -> tuple[ExportedFile, ...]:
     """The files of the finished run in a folder in one of the FORMATS; nothing is written anywhere."""
-    form = format_named(to)
+    form = format_named(format_name)
     _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
-    run = Run.open(folder)
+    run = Run.load(folder)
     if form.is_folder:
-        return tuple(FOLDER_WRITERS[to](read_findings(run)))
+        return tuple(FOLDER_WRITERS[format_name](read_findings(run)))
     contents: list[str | bytes]
     if form.content == "graph":
         graph = run.graph
-        contents = [write(graph) for write in GRAPH_WRITERS[to]]
+        contents = [write(graph) for write in GRAPH_WRITERS[format_name]]
     else:
-        contents = [FINDINGS_WRITERS[to](read_findings(run))]
+        contents = [FINDINGS_WRITERS[format_name](read_findings(run))]
     return tuple(
         ExportedFile(name, xml_safe(content).encode() if isinstance(content, str) else content)
         for name, content in zip(form.files, contents, strict=True)
@@ -186,23 +186,23 @@ FOLDER = "export"
 OUT_REMEDY = "Make room or name another place with --out."
 
 
-def export(run: Path, to: str, out: Path | None = None) -> tuple[Path, ...]:
+def export(run: Path, format_name: str, out: Path | None = None) -> tuple[Path, ...]:
     """Write a finished run in one of the FORMATS; returns the files.
 
     Without `out` they go into the run's folder 'export'. An `out` with the suffix of the format's file ('.gexf')
     names that file, and one that ends in '.zip' a zip of several; any other is a folder. Of a format that fills
     a folder, files of an earlier export that this one does not write are removed.
     """
-    form = format_named(to)
+    form = format_named(format_name)
     is_one = _is_one_file(form, out)
-    files = make_files(run, to)
+    files = make_files(run, format_name)
     if out is not None and is_one:
         files = (
             files[0] if len(files) == 1 and out.suffix.lower() != ZIP else ExportedFile(out.name, zip_files(files)),
         )
         places = [out]
     elif form.is_folder:
-        folder = out or run / FOLDER / to
+        folder = out or run / FOLDER / format_name
         with reporting_file_errors(folder, OUT_REMEDY):
             return write_folder(folder, files)
     else:

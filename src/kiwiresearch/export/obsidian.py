@@ -93,9 +93,9 @@ def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[
     remarks = [_remark(note) for note in notes.get(str(page.source.ref), ())]
     lines += [*remarks, ""] if remarks else []
     lines += ["## Claims", "", *_claims(page, notes)]
-    if page.leads_to:
+    if page.links_to:
         lines += ["", "## Links to", ""]
-        lines += [f"- {wiki_link(names[number - 1])}" for number in page.leads_to]
+        lines += [f"- {wiki_link(names[number - 1])}" for number in page.links_to]
     head = front_matter(
         {
             "title": page.title,

@@ -40,7 +40,7 @@ def may_start_job(store: Store, settings: LimitSettings, user: str) -> bool:
     A user whose limits cannot be read has to wait, so that nobody else does.
     """
     try:
-        user_row = store.people.get(user) if user else None
+        user_row = store.users.get(user) if user else None
     except StoreDamaged:
         return False
     max_running = user_limits(settings, user_row.role, user_row.limits).running if user_row is not None else 0
@@ -113,7 +113,7 @@ class JobBooks:
 class JobAssignment:
     """The jobs that this host can do, and what its processes need for them."""
 
-    desk: Workspace
+    workspace: Workspace
     store: Store
     books: JobBooks
     cases: CaseRegistry
@@ -127,24 +127,24 @@ class JobAssignment:
 
         An unreadable job is accepted, and fails.
         """
-        has_room = functools.cache(lambda user: may_start_job(self.store, self.desk.settings.limits, user))
+        has_room = functools.cache(lambda user: may_start_job(self.store, self.workspace.settings.limits, user))
 
         def fits(row: JobRow) -> bool:
             if not has_room(row.user):
                 return False
-            request = job_from_row(row).wish
+            request = job_from_row(row).request
             return isinstance(request, UnreadableRequest) or self.books.local_books(row.wish, request) is not None
 
         return fits
 
     def order(self, row: JobRow, job: Job) -> JobOrder:
         """What a process needs to know to do a job."""
-        request = job.wish
+        request = job.request
         if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.wish, request)) is None:
             raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
         return JobOrder(
-            self.desk.folders,
-            self.desk.settings,
+            self.workspace.folders,
+            self.workspace.settings,
             books,
             self.books.searches_all(row.wish, request),
             request,
@@ -158,27 +158,27 @@ class JobAssignment:
     def has_folder(self, request: JobRequest, job_id: str) -> bool:
         """Whether there is something already where a job of this id would write."""
         is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
-        return is_taken or exists(runs_folder(self.desk) / job_id)
+        return is_taken or exists(runs_folder(self.workspace) / job_id)
 
     def place(self, job: Job) -> Path:
         """Where a job writes."""
-        return self._place(job.wish, job.id)
+        return self._place(job.request, job.id)
 
     @property
     def answers(self) -> Path:
         """Where answers are written that end up in the store."""
-        return store_folder(self.store, self.desk.folders.state / "answers")
+        return store_folder(self.store, self.workspace.folders.state / "answers")
 
     def _place(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:
         match request:
             case FamilyRequest(case=case):
                 return self.cases.folder(case)
             case BulkRequest():
-                return bulk_folder(self.desk) / job_id
+                return bulk_folder(self.workspace) / job_id
             case QuestionsRequest() if self.store.is_primary:
                 return self.answers / job_id
             case _:
-                return runs_folder(self.desk) / job_id
+                return runs_folder(self.workspace) / job_id
 
     def _case_books(self, request: JobRequest) -> dict[str, list[str]]:
         """The books that a host must have to continue a case: those it was started with, as far as they are here."""

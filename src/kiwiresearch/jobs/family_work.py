@@ -64,11 +64,11 @@ def case_books(case: Case, books: Sequence[ListedBook]) -> tuple[ListedBook, ...
 def _take_steps(case: Case, steps: int, report: EventListener) -> RunOutcome:
     story, count = "", 0
     for took in case.steps():
-        story = took.words
+        story = took.sentence
         if took.what != "stop":
             count += 1
         waiting = sum(case.store.queues.sizes().values())
-        fields: dict[str, Any] = {"what": took.what, "words": took.words, "new": took.new, "reason": took.reason}
+        fields: dict[str, Any] = {"what": took.what, "words": took.sentence, "new": took.new, "reason": took.reason}
         report(event="step", order=count, waiting=waiting, **fields)
         if count == steps:
             break

@@ -151,7 +151,7 @@ class Job:
     """A job, its state and how far it is; the id of a research job is also the name of its run's folder."""
 
     id: str
-    wish: JobRequest | UnreadableRequest
+    request: JobRequest | UnreadableRequest
     state: JobState = "queued"
     turn: int = 0
     """Its place in the queue: earlier jobs have smaller numbers."""
@@ -184,12 +184,12 @@ class Job:
 
     @property
     def is_resumable(self) -> bool:
-        return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.wish, UnreadableRequest)
+        return self.state in ("failed", "cancelled", "interrupted") and not isinstance(self.request, UnreadableRequest)
 
     def record(self) -> dict[str, Any]:
         """The job as JSON."""
         known = {name: plain(getattr(self, name)) for name in Job.__slots__[2:]}
-        return known | {"id": self.id, "kind": self.wish.kind, "wish": plain(self.wish)}
+        return known | {"id": self.id, "kind": self.request.kind, "wish": plain(self.request)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,10 +58,10 @@ from kiwiresearch.zim.peer import MissingBooks
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
     """Remove the family file uploaded for a job, unless another job has yet to import it."""
-    request = job.wish
+    request = job.request
     if not isinstance(request, FamilyRequest) or not request.upload:
         return
-    waiting = (one.wish for one in others if one.id != job.id and one.state != "done")
+    waiting = (one.request for one in others if one.id != job.id and one.state != "done")
     same = (request.case, request.upload)
     if not any(isinstance(one, FamilyRequest) and (one.case, one.upload) == same for one in waiting):
         with contextlib.suppress(NothingFound):  # the case is gone, and its files with it
@@ -173,7 +173,7 @@ class JobQueue:
         row = self.store.jobs.get(job_id)
         if row is None:
             return False
-        request = job_from_row(row).wish
+        request = job_from_row(row).request
         return (
             isinstance(request, UnreadableRequest) or self.assignment.books.local_books(row.wish, request) is not None
         )
@@ -181,7 +181,7 @@ class JobQueue:
     def answers(self, job_id: str) -> str:
         """The answers of a batch of questions that is done, as JSON lines."""
         job = self.get(job_id)
-        if job.wish.kind != "ask" or job.state != "done":
+        if job.request.kind != "ask" or job.state != "done":
             raise RunNotFound(f"The job {job_id!r} has no answers.", remedy="Wait until a batch of questions is done.")
         try:
             if self.store.is_primary:
@@ -213,16 +213,16 @@ class JobQueue:
         """Queue a job again that ended before it was done; it continues in the same folder."""
         with self._starting:
             job = self.get(job_id)
-            if isinstance(job.wish, UnreadableRequest):
+            if isinstance(job.request, UnreadableRequest):
                 raise StoreDamaged(job.problem, remedy=job.remedy)
             if job.is_open:
                 state = "runs already" if job.state == "running" else "is in line already"
                 raise WrongJobState(f"The job {job_id!r} {state}.", remedy="Wait for it, or cancel it.")
             if not job.is_resumable:
                 raise WrongJobState(f"The job {job_id!r} is done.", remedy="Its run can be read.")
-            self._books.books_for(job.wish)
+            self._books.books_for(job.request)
             self._refuse_when_full()
-            self._refuse_same_case(job.wish)
+            self._refuse_same_case(job.request)
             self.store.jobs.restart(job_id)
         self._start_waiting()
         return self.get(job_id)
@@ -242,21 +242,21 @@ class JobQueue:
         Returns the folder that stays, if any: tables of a book, or one that holds files of others.
         """
         job = self.get(job_id)
-        if isinstance(job.wish, UnreadableRequest):
+        if isinstance(job.request, UnreadableRequest):
             return self._remove_damaged(job_id, with_run=with_run)
         if job.is_open:
             raise WrongJobState(f"The job {job_id!r} runs, or is in line.", remedy="Cancel it first.")
         if not with_run and (job.pages or job.state == "done"):
             remedy = f"To remove that as well: kiwiresearch jobs remove {job_id} --yes"
             raise WrongJobState(f"The job {job_id!r} has work to keep.", remedy=remedy)
-        folder = self.assignment.place(job) if isinstance(job.wish, QuestionsRequest) else self.folder / job_id
+        folder = self.assignment.place(job) if isinstance(job.request, QuestionsRequest) else self.folder / job_id
         if with_run:
             remove_run(self.store, job_id, folder)
         drop_upload(self.cases, job, self.all())
         self.store.jobs.remove(job_id)
         discard_empty_run(folder)
         self._steps_copy(job_id).unlink(missing_ok=True)
-        left = bulk_folder(self._workspace) / job_id if isinstance(job.wish, BulkRequest) else folder
+        left = bulk_folder(self._workspace) / job_id if isinstance(job.request, BulkRequest) else folder
         return left if exists(left) else None
 
     def _remove_damaged(self, job_id: str, *, with_run: bool) -> Path | None:
@@ -348,5 +348,5 @@ class JobQueue:
     def _refuse_same_case(self, request: JobRequest) -> None:
         """Refuse a second job on the same family case."""
         if isinstance(request, FamilyRequest):
-            same = (job.wish for job in self.all() if job.is_open and isinstance(job.wish, FamilyRequest))
+            same = (job.request for job in self.all() if job.is_open and isinstance(job.request, FamilyRequest))
             self.cases.check_free(request.case, is_ours=any(other.case == request.case for other in same))

@@ -80,7 +80,7 @@ def _research(
         made = work.run(order.out, step)
     done: dict[str, Any] = {"pages": made.pages, "how": made.how}
     if made.how != "was finished":
-        done |= {"kept": made.kept, "story": made.story}
+        done |= {"kept": made.resumed_pages, "story": made.story}
     if stored_work is not None:
         store_progress(order, done)
         names = [*read_manifest(order.out).outputs, MANIFEST, TIMINGS]

@@ -164,7 +164,7 @@ class Worker:
 
     def _start(self, row: JobRow) -> None:
         job = job_from_row(row)
-        if isinstance(job.wish, UnreadableRequest):
+        if isinstance(job.request, UnreadableRequest):
             problem = {"problem": job.problem, "remedy": job.remedy}
             self._store.jobs.end(row.holder, row.id, "failed", problem, ended_at=self._context.now())
             return

@@ -40,16 +40,16 @@ DEFAULT_PATIENCE = Patience()
 class ModelServer:
     """One address, the request fields it has refused, and what it says about itself."""
 
-    def __init__(self, address: str, *, key: str, patience: Patience) -> None:
+    def __init__(self, address: str, *, key: str, timeouts: Patience) -> None:
         self.root = server_root(address)
         self.refused: frozenset[str] = frozenset()
         self.context: facts.ContextSize | None = None
-        self._timeouts = patience
+        self._timeouts = timeouts
         if not key.isascii():
             raise BadSettings("The key of the model server has letters that no header can carry.")
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         # Connections are not reused: llama.cpp drops them after a stream, and the next call would fail.
-        self._client = HttpClient(connect_s=patience.connect_s, silent_s=patience.read_s, headers=headers)
+        self._client = HttpClient(connect_s=timeouts.connect_s, read_s=timeouts.read_s, headers=headers)
 
     @contextmanager
     def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Limit) -> Iterator[HttpResponse]:
@@ -159,16 +159,16 @@ class ChatModel:
         model: str = "",
         key: str = "",
         context_tokens: int | None = None,
-        patience: Patience = DEFAULT_PATIENCE,
+        timeouts: Patience = DEFAULT_PATIENCE,
         max_chars: int = MAX_CHARS,
     ) -> None:
         if not addresses:
             raise BadSettings("No model server is named.", remedy="Name one like http://localhost:11434.")
-        servers = [ModelServer(address, key=key, patience=patience) for address in addresses]
-        self._pool = Pool(servers, pause_s=patience.retry_after_s)
+        servers = [ModelServer(address, key=key, timeouts=timeouts) for address in addresses]
+        self._pool = Pool(servers, pause_s=timeouts.retry_after_s)
         self._model = model
         self._set_context = context_tokens
-        self._timeouts = patience
+        self._timeouts = timeouts
         self._max_chars = max_chars
 
     @property

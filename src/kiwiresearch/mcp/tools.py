@@ -160,8 +160,8 @@ def run_text(context: ToolContext, jobs: JobQueue, wanted: ResearchArguments, ca
         job = context.start(jobs, request)
     else:
         job = jobs.get(wanted.id)
-        if not isinstance(job.wish, ResearchRequest):
-            what = "work on a family" if isinstance(job.wish, FamilyRequest) else f"a job of the kind {job.wish.kind!r}"
+        if not isinstance(job.request, ResearchRequest):
+            what = "work on a family" if isinstance(job.request, FamilyRequest) else f"a job of the kind {job.request.kind!r}"
             raise BadUsage(f"{wanted.id!r} is {what}, and has no brief.", remedy="Ask about a run.")
         if job.state == "interrupted":
             with contextlib.suppress(NotAllowed):  # a user who may not resume it may still see its state

@@ -155,7 +155,7 @@ class DisplayedPage:
     """A page ready for a browser, in two parts between which a banner can be inserted, and what could not be marked."""
 
     before: str
-    behind: str
+    after: str
     unmarked: tuple[Extent, ...]
 
 

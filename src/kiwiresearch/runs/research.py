@@ -88,7 +88,7 @@ class RunOutcome:
     topic: str
     pages: int
     how: Literal["done", "resumed", "was finished"]
-    kept: int = 0
+    resumed_pages: int = 0
     """Pages that were there before it was resumed."""
     story: str = ""
     """Where it began and why it ended, in a sentence."""
@@ -131,7 +131,7 @@ class Research:
         self._embedder = None if task.settings.fast else finder.embedder_for_crawls()
         # Without an embedder the run is a fast one, and its outputs say so.
         settings = replace(task.settings, fast=self._embedder is None)
-        self._advice = finder.advice if self._embedder else replace(finder.advice, embedder=None)
+        self._advice = finder.helpers if self._embedder else replace(finder.helpers, embedder=None)
         self.task = replace(
             task,
             topic=checked_topic(task.topic),
@@ -180,7 +180,7 @@ class Research:
         """A hash of the inputs: runs with the same fingerprint have the same files."""
         return "sha256:" + sha256(canonical_json(self.inputs()).encode()).hexdigest()[:32]
 
-    def run(self, out: Path, tell: ProgressListener | None = None) -> RunOutcome:
+    def run(self, out: Path, report: ProgressListener | None = None) -> RunOutcome:
         """Do the task in a folder, or what is left of it."""
         topic = self.task.topic
         self._resume_without_title_index(out)
@@ -190,7 +190,7 @@ class Research:
             model = self._finder.brief_model
             reader = ClaimReader(model) if model is not None and self._finder.model_pages else None
             gathered = ClaimCollector(folder, reader, self._finder.model_pages)
-            state, resumed, seconds = self._crawl(folder, gathered, tell)
+            state, resumed, seconds = self._crawl(folder, gathered, report)
             if state.started is not None and not state.started.seeds:
                 raise self._finder.nothing_found(topic)
             made = self._illustrated(self._composed(state, gathered))

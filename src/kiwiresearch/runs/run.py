@@ -55,7 +55,7 @@ class RunPage:
     source: BriefSource
     book: SourceBook
     claims: tuple[Claim, ...]
-    leads_to: tuple[int, ...]
+    links_to: tuple[int, ...]
     """The numbers of the pages that it links to."""
 
     @property
@@ -81,11 +81,11 @@ class Run:
     id: str
     path: Path
     manifest: Manifest
-    stored: StoredRuns | None = field(default=None, compare=False, repr=False)
+    stored_runs: StoredRuns | None = field(default=None, compare=False, repr=False)
     """Where its files are downloaded from, if it is in the store."""
 
     @classmethod
-    def open(cls, path: Path) -> Self:
+    def load(cls, path: Path) -> Self:
         """The finished run in a folder; RunNotFound if there is none."""
         return cls(path.name, path, read_manifest(path))
 
@@ -93,13 +93,13 @@ class Run:
     def files(self) -> tuple[str, ...]:
         """The names of its files that exist."""
         names = {*self.manifest.outputs, MANIFEST, TIMINGS}
-        in_store = self.stored.names(self.id) if self.stored is not None else ()
+        in_store = self.stored_runs.names(self.id) if self.stored_runs is not None else ()
         return tuple(sorted(name for name in names if name in in_store or _is_plain(self.path / name)))
 
     @property
     def note_lines(self) -> NoteLines | None:
         """Where its notes are also stored, if not only in its folder."""
-        return self.stored.notes if self.stored is not None else None
+        return self.stored_runs.notes if self.stored_runs is not None else None
 
     def file(self, name: str) -> Path:
         """The path of one of its files; RunNotFound for other files in the folder, and for links."""
@@ -108,8 +108,8 @@ class Run:
                 f"The run {self.id!r} has no file {name[:200]!r}.",
                 remedy=f"It has {', '.join(map(repr, self.files)) or 'none'}.",
             )
-        if self.stored is not None:
-            self.stored.download(self.id)
+        if self.stored_runs is not None:
+            self.stored_runs.download(self.id)
         return self.path / name
 
     @property
@@ -172,7 +172,7 @@ class Run:
                 source=source,
                 book=books[source.ref.book],
                 claims=tuple(claims[source.ref]),
-                leads_to=tuple(end + 1 for end in sorted(links.get(number - 1, ()))),
+                links_to=tuple(end + 1 for end in sorted(links.get(number - 1, ()))),
             )
             for number, source in enumerate(sources.pages, start=1)
         )
@@ -182,8 +182,8 @@ class Run:
         return page_text(self.path / CORPUS, ref)
 
     def _read(self, name: str, read: Callable[[Path], T]) -> T:
-        if self.stored is not None:
-            self.stored.download(self.id)
+        if self.stored_runs is not None:
+            self.stored_runs.download(self.id)
         file = self.path / name
         try:
             return RECENT_FILES.get(file, read)
@@ -201,7 +201,7 @@ class ClaimFilter:
     hedged: bool | None = None
     min_confidence: float = 0.0
 
-    def fits(self, claim: Claim) -> bool:
+    def matches(self, claim: Claim) -> bool:
         return (
             (self.type is None or claim.type == self.type)
             and (not self.page or self.page == claim.ref.path or self.page.casefold() == claim.page_title.casefold())
@@ -247,7 +247,7 @@ class Runs:
         run = self.get(run_id)
         run.file(CLAIMS)
         try:
-            matching = [claim for claim in run.claims if claim_filter.fits(claim)]
+            matching = [claim for claim in run.claims if claim_filter.matches(claim)]
         except RunDamaged as problem:
             raise RunDamaged(
                 f"The claims of the run {run_id!r} are not as they were written.", remedy="Do the run again."

@@ -216,10 +216,10 @@ def is_claim(claim: Claim) -> bool:
     """Whether everything that is shown to people has the type that its field promises."""
     texts = [getattr(claim, name) for name in TEXTS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
-    texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.lines]
+    texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.terms]
     texts += [claim.ref.book, claim.ref.path]
     places = [place for quote in claim.quotes for place in (quote.start, quote.end)]
-    points = [line.points for line in claim.score.lines]
+    points = [line.points for line in claim.score.terms]
     return (
         claim.type in CLAIM_TYPES
         and claim.origin in ("rule", "model")

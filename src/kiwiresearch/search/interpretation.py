@@ -199,7 +199,7 @@ def senses_among(book: OpenBook, senses: dict[str, str], hits: Sequence[Hit]) ->
     return tuple(rows[:MAX_SENSES]) if len(rows) > 1 else ()
 
 
-def first_line(page: PageDoc, longest: int = LINE) -> str:
+def first_line(page: PageDoc, max_chars: int = LINE) -> str:
     """The sentence that says what the page is about: the first of a paragraph at the top that names its title."""
     name = fold(QUALIFIER.sub("", page.title))
     paragraphs = [block for block in page.blocks if block.kind == "paragraph"][:FIRST_PARAGRAPHS]
@@ -208,11 +208,11 @@ def first_line(page: PageDoc, longest: int = LINE) -> str:
         end = min((start for start in page.sentences if start > block.start), default=block.end)
         lines.append(" ".join(page.text[block.start : min(end, block.end)].split()))
     naming = [line for line in lines if name in fold(line) and len(line) > MIN_LINE_CHARS]
-    return shortened((naming or lines or [""])[0], longest)
+    return shortened((naming or lines or [""])[0], max_chars)
 
 
-def shortened(line: str, longest: int = LINE) -> str:
-    return line if len(line) <= longest else f"{line[:longest].rsplit(' ', 1)[0]} …"
+def shortened(line: str, max_chars: int = LINE) -> str:
+    return line if len(line) <= max_chars else f"{line[:max_chars].rsplit(' ', 1)[0]} …"
 
 
 def _namesakes(book: OpenBook, query: Query) -> list[str]:

@@ -205,7 +205,7 @@ class Prefetcher:
 class OpenBook:
     """A book with caches of what was read and looked up in it."""
 
-    def __init__(self, archive: Archive, titles: TitleLookup | None = None, *, kept_chars: int = CACHED_CHARS) -> None:
+    def __init__(self, archive: Archive, titles: TitleLookup | None = None, *, cached_chars: int = CACHED_CHARS) -> None:
         self.archive = archive
         self.book = archive.book
         self.titles = titles
@@ -214,7 +214,7 @@ class OpenBook:
         self.effort = SERVED_EFFORT if self.is_served else SearchEffort()
         self._texts: OrderedDict[str, PageText | None] = OrderedDict()
         self._chars = 0
-        self._max_chars = kept_chars
+        self._max_chars = cached_chars
         self.frequency = lru_cache(maxsize=CACHED_LISTS)(archive.estimate)
         self.pages_with = lru_cache(maxsize=CACHED_LISTS)(self._pages_with)
         self.title = lru_cache(maxsize=CACHED_PATHS)(self._title)

@@ -168,22 +168,22 @@ class ScoreLine(Record):
 class Score:
     """A sum that remembers its terms, so that every rank can be explained."""
 
-    lines: tuple[ScoreLine, ...] = ()
+    terms: tuple[ScoreLine, ...] = ()
 
     @property
     def total(self) -> float:
-        return round(sum(term.points for term in self.lines), 2)
+        return round(sum(term.points for term in self.terms), 2)
 
     def plus(self, signal: str, points: float) -> Score:
         """The score with one more term, unless that is worth nothing."""
         points = round(float(points), 2)
-        return Score((*self.lines, ScoreLine(signal, points))) if points else self
+        return Score((*self.terms, ScoreLine(signal, points))) if points else self
 
     def __add__(self, other: Score) -> Score:
-        return Score(self.lines + other.lines)
+        return Score(self.terms + other.terms)
 
     def __str__(self) -> str:
-        return f"{points_text(self.total)} ({score_terms(self.lines) or 'no signal'})"
+        return f"{points_text(self.total)} ({score_terms(self.terms) or 'no signal'})"
 
 
 def score_terms(terms: Sequence[ScoreLine]) -> str:
@@ -220,7 +220,7 @@ class Hit:
             self.alias,
             self.snippet,
             self.score.total,
-            self.score.lines,
+            self.score.terms,
             tuple(PagePlace(ref.book, ref.path) for ref in self.copies),
         )
 

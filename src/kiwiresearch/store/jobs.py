@@ -56,7 +56,7 @@ class Jobs:
         self,
         name: str,
         kind: str,
-        wish: Mapping[str, Any],
+        request: Mapping[str, Any],
         *,
         user: str = "",
         priority: int = 0,
@@ -68,7 +68,7 @@ class Jobs:
             row = JobRow(
                 id=unused_id(connection, name, is_taken),
                 kind=kind,
-                wish=wish,
+                wish=request,
                 user=user,
                 priority=priority,
                 turn=next_number(self._db, connection, "turn"),

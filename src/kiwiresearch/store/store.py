@@ -133,7 +133,7 @@ class Store:
         self.files = Files(database)
         self.notes = NoteLines(database)
         self.hosts = Hosts(database)
-        self.people = Users(database)
+        self.users = Users(database)
         self.audit = Audit(database)
         self.cases = CaseList(database)
 

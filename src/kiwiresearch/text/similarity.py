@@ -84,9 +84,9 @@ def without_figures(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple("0" if FIGURE.search(word) else word for word in words)
 
 
-def sequence_similarity(one: tuple[str, ...], other: tuple[str, ...], least: float = 0.0) -> float:
+def sequence_similarity(one: tuple[str, ...], other: tuple[str, ...], min_similarity: float = 0.0) -> float:
     """The share of words that two sentences have in common, in their order; 0 if it is below `least`."""
-    return Indel.normalized_similarity(one, other, score_cutoff=least)
+    return Indel.normalized_similarity(one, other, score_cutoff=min_similarity)
 
 
 def marked_differences(one: str, other: str) -> tuple[tuple[TextRun, ...], tuple[TextRun, ...]]:

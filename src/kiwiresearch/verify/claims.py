@@ -227,7 +227,7 @@ def _not_completed(claim: Claim, page: PageDoc, book_name: str) -> Iterable[str]
     made = complete_claim(page, claim.text, claim.type, claim.quotes, section=section, book_name=book_name)
     mine, right = claim_record(claim), claim_record(made)
     wrong = sorted(name for name in right if name not in OF_A_MODEL and mine[name] != right[name])
-    if claim.score.lines[: len(made.score.lines)] != made.score.lines:
+    if claim.score.terms[: len(made.score.terms)] != made.score.terms:
         wrong.append("confidence_terms")
     if wrong:
         yield f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not what the page gives"

@@ -155,7 +155,7 @@ def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
             return None
         raw = content
     try:
-        manifest = Run.open(folder).manifest
+        manifest = Run.load(folder).manifest
     except RunDamaged:
         ledger.fail(MANIFEST, "it is not as a run writes it")
         return None

@@ -255,7 +255,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     is_shared = bool(workspace.settings.store.strip())
     books: list[ListedBook] = [*named, *(shelf_of(workspace).books if is_shared else workspace.shelf_file.books())]
     try:
-        of_run = Run.open(folder).books
+        of_run = Run.load(folder).books
     except RunError:  # what is wrong with it is reported when it is verified
         of_run = ()
     known = {book.id for book in books}

@@ -96,7 +96,7 @@ class AnswerResponder:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
-        self._slots = StreamSlots(context.desk.settings.serve.at_once)
+        self._slots = StreamSlots(context.workspace.settings.serve.at_once)
 
     async def respond(self, body: QuestionOptions, accept: str) -> Response:
         """A stream or a document, as the client wants."""

@@ -139,8 +139,8 @@ def make_app(
     apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests that
     the server ends.
     """
-    serve = context.desk.settings.serve
-    accounts = open_accounts(context.desk)
+    serve = context.workspace.settings.serve
+    accounts = open_accounts(context.workspace)
     queue = jobs or runs.make_jobs(context)
     needs_roles = accounts.authenticator is not None and accounts.audit_log is not None
     app = FastAPI(
@@ -181,7 +181,7 @@ def _routers(context: ServerContext, jobs: JobQueue, accounts: Accounts, pages: 
         yield part.router(context, jobs)
     yield users.router(context, accounts)
     yield from desk_routers(context, jobs, pages, accounts)
-    token = context.desk.settings.serve.token
+    token = context.workspace.settings.serve.token
     if accounts.authenticator or token:
         yield public_pages.router(accounts.authenticator or ServerToken(token), pages)
 

@@ -103,7 +103,7 @@ def router(context: ServerContext) -> APIRouter:
     """Read-only routes. Tables of a book are computed once; until then a request gets 503 and asks again."""
     routes = RoleRouter("reader", prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
     atlases = context.atlases
-    access = FamilyAccess(context.desk.settings.serve)
+    access = FamilyAccess(context.workspace.settings.serve)
 
     def privacy_view(request: Request, privacy: Any) -> people.PrivacyView:
         return people.PrivacyView(access.privacy_mode(request, privacy), this_year())
@@ -116,7 +116,7 @@ def router(context: ServerContext) -> APIRouter:
     def rows_reply(
         atlas: Atlas, question: tuple[Hashable, ...], limit: int, answer: Callable[[], ResultPage]
     ) -> AtlasRowsReply:
-        shown = atlases.screen(atlas).filter_page(atlases.cached(atlas, question, answer))
+        shown = atlases.policy_filter(atlas).filter_page(atlases.cached(atlas, question, answer))
         return AtlasRowsReply(**shown.record(), limit=limit)
 
     @routes.get("")
@@ -129,7 +129,7 @@ def router(context: ServerContext) -> APIRouter:
         """How large a book is, and what it says."""
         atlas = atlases.get(book)
         glance = atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return AtlasOverviewReply(**atlases.screen(atlas).overview(glance))
+        return AtlasOverviewReply(**atlases.policy_filter(atlas).overview(glance))
 
     @routes.get("/{book}/contradictions")
     def contradictions_of_a_book(
@@ -212,7 +212,7 @@ def router(context: ServerContext) -> APIRouter:
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
         found = atlases.run_limited(lambda: people.relatives(atlas, person, view, steps=ties))
-        return RelativesReply(**atlases.screen(atlas).relatives(found))
+        return RelativesReply(**atlases.policy_filter(atlas).relatives(found))
 
     @routes.get("/{book}/relation")
     def how_two_are_tied(
@@ -222,7 +222,7 @@ def router(context: ServerContext) -> APIRouter:
         atlas, view = atlases.get(book), privacy_view(request, privacy)
         atlases.wait_for(atlas, FAMILIES)
         found = atlases.run_limited(lambda: people.relation(atlas, first, second, view))
-        return TiedReply(**atlases.screen(atlas).relation(found))
+        return TiedReply(**atlases.policy_filter(atlas).relation(found))
 
     return routes
 

@@ -146,7 +146,7 @@ class Atlases:
         finally:
             self._query_slots.release()
 
-    def screen(self, atlas: Atlas) -> PolicyFilter:
+    def policy_filter(self, atlas: Atlas) -> PolicyFilter:
         """The filter for what the policy hides; every result must pass through it."""
         return atlas_screen(atlas.book, self._buildspace.settings.policy, self._shelf.books)
 
@@ -189,7 +189,7 @@ class ServerContext:
     """One shelf, open for many requests; `finder` is only used inside `locked_finder()`, by one thread at a time."""
 
     def __init__(self, workspace: Workspace, shelf: Shelf, *, all_books: bool = False, public_url: str = "") -> None:
-        self.desk = workspace
+        self.workspace = workspace
         self.shelf = shelf
         self.all_books = all_books
         self.public_url = public_url.rstrip("/")
@@ -245,7 +245,7 @@ class ServerContext:
 
     def _base(self) -> str:
         """What links begin with: the address in the settings, or else the one the request was sent to."""
-        return self.desk.settings.serve.public_url.rstrip("/") or REQUEST_ADDRESS.get() or self.public_url
+        return self.workspace.settings.serve.public_url.rstrip("/") or REQUEST_ADDRESS.get() or self.public_url
 
     def close(self) -> None:
         with self._finder_lock:

@@ -61,10 +61,10 @@ class Families:
     """What the routes of families share."""
 
     def __init__(self, context: ServerContext, jobs: JobQueue) -> None:
-        self.room = context
+        self.context = context
         self.jobs = jobs
         self.cases = jobs.cases
-        self.access = FamilyAccess(context.desk.settings.serve)
+        self.access = FamilyAccess(context.workspace.settings.serve)
 
     @contextlib.contextmanager
     def open_case(self, request: Request, case: str, privacy: Mode | None) -> Iterator[tuple[CachedCase, Mode]]:
@@ -137,8 +137,8 @@ def _add_cases(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def start(request: Request, body: models.StartBody) -> Response:
         """Begin a case: find the people it is about, and read their pages. `run` goes on with it."""
-        settings = body.settings(families.room.desk.settings.kin)
-        with families.room.locked_finder() as finder:
+        settings = body.settings(families.context.workspace.settings.kin)
+        with families.context.locked_finder() as finder:
             case = families.cases.start(settings, finder)
         return Json(families.record(request, case), 201, {"Location": case_url(case)})
 
@@ -169,7 +169,7 @@ def _add_people(routes: APIRouter, families: Families) -> None:
     def one_person(request: Request, case: CaseId, person: Person, privacy: Privacy = None) -> models.OnePersonReply:
         """A person with every fact and tie, the words that say so, where they are read, and what speaks against it."""
         row = families.person(request, case, person, privacy)
-        facts = tuple(_fact_reply(families.room, fact) for fact in row.facts)
+        facts = tuple(_fact_reply(families.context, fact) for fact in row.facts)
         return extend(models.OnePersonReply, row, facts=facts)
 
     @routes.get("/{case}/people/{person}/line")

@@ -123,9 +123,9 @@ def export_response(families: Families, request: Request, case: str, form: Expor
 def proof_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
     """What a case proves, without the names of people whom the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
-        with families.room.locked_finder() as finder:
+        with families.context.locked_finder() as finder:
             found.finder = finder
-        proof = verify_case(found, head, families.room.locked_finder).record()
+        proof = verify_case(found, head, families.context.locked_finder).record()
         mask = found.mask(mode)
     return replace(proof, failures=tuple(map(mask.text, proof.failures)), notes=tuple(map(mask.text, proof.notes)))
 

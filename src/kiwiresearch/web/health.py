@@ -123,7 +123,7 @@ class Health(Record):
 def router(context: ServerContext) -> APIRouter:
     """The route for monitors."""
     routes = RoleRouter("stranger", tags=["server"])
-    settings = context.desk.settings
+    settings = context.workspace.settings
     shelf = PolledValue(lambda: _shelf(context))
     models = PolledValue(lambda: offered_models(settings))
 

@@ -197,21 +197,21 @@ def job_url(job_id: str) -> str:
 def job_reply(job: Job) -> JobReply:
     """What a client sees of a job."""
     url = job_url(job.id)
-    request = job.wish if isinstance(job.wish, ResearchRequest) else NO_TOPIC
-    case = job.wish.case if isinstance(job.wish, FamilyRequest) else ""
+    request = job.request if isinstance(job.request, ResearchRequest) else NO_TOPIC
+    case = job.request.case if isinstance(job.request, FamilyRequest) else ""
     # A job of another kind has the same keys, with the values of an empty request.
     options = {name: getattr(request, name) for name in RESEARCH_OPTIONS}
     return extend(
         JobReply,
         job,
-        **options | {"books": tuple(job.wish.books), "model": job.wish.model},
-        kind=job.wish.kind,
+        **options | {"books": tuple(job.request.books), "model": job.request.model},
+        kind=job.request.kind,
         problem=without_paths(job.problem),
         remedy=without_paths(job.remedy),
         resumable=job.is_resumable,
         url=url,
         events=f"{url}/events",
-        run=run_url(job.id) if job.state == "done" and request is job.wish else "",
+        run=run_url(job.id) if job.state == "done" and request is job.request else "",
         case=case_url(case) if case else "",
     )
 
@@ -268,7 +268,7 @@ def job_for_visitor(jobs: JobQueue, job_id: str) -> Job:
     So are jobs whose row is damaged, since they may have been questions.
     """
     job = jobs.get(job_id)
-    if isinstance(job.wish, QuestionsRequest | UnreadableRequest):
+    if isinstance(job.request, QuestionsRequest | UnreadableRequest):
         require_own(job.user)
     return job
 
@@ -301,7 +301,7 @@ def _check_queue(jobs: JobQueue) -> None:
     if queued >= who.limits.queued:
         raise LimitReached(
             f"{queued} of your runs are waiting already, and no more of them may.",
-            after_s=RETRY_AFTER_S,
+            retry_after_s=RETRY_AFTER_S,
             remedy="Ask again when one has begun, or stop one that waits.",
         )
 

@@ -133,7 +133,7 @@ class Chats:
     def __init__(self, context: ServerContext, now: Clock) -> None:
         self._context = context
         self._now = now
-        self._slots = StreamSlots(context.desk.settings.serve.at_once)
+        self._slots = StreamSlots(context.workspace.settings.serve.at_once)
         self._count = itertools.count(1)
 
     async def reply(self, body: CompletionBody) -> Response:

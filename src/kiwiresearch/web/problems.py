@@ -196,7 +196,7 @@ def problem_of(error: BaseException) -> Problem:
     """The problem that an exception is shown as."""
     if isinstance(error, KiwiError):
         status, title = next(STATUS_BY_ERROR[kind] for kind in type(error).__mro__ if kind in STATUS_BY_ERROR)
-        after_s = error.after_s if isinstance(error, errors.LimitReached) else RETRY_AFTER_S
+        after_s = error.retry_after_s if isinstance(error, errors.LimitReached) else RETRY_AFTER_S
         later = (("Retry-After", str(max(1, round(after_s)))),) if status == 429 else ()
         problem = Problem(status, title, error.message, error.remedy, later)
         if isinstance(error, WORDED_FROM_REQUEST):

@@ -156,7 +156,7 @@ def router(context: ServerContext) -> APIRouter:
         ref = opened.item.ref
         if opened.redirect is not None or named != opened.book.id or path != ref.path:
             return _moved(request, root, opened.redirect or Target(ref.path))
-        scripts = context.desk.settings.serve.scripts
+        scripts = context.workspace.settings.serve.scripts
         if opened.entry is not None:
             is_framed = book != named or request.headers.get("sec-fetch-dest") in FRAMES
             view = DisplayOptions(root, spans, is_framed=is_framed, scripts=scripts)
@@ -191,7 +191,7 @@ class _RenderedPage:
         shown = display_page(self.entry.content, page, replace(view, marks=marks, claims=claims, style=style))
         missed += [page.text[span.start : span.end] for span in shown.unmarked]
         line = banner(self.book, self._links(view), missed, self.words)
-        body = f"{_with_viewport(shown)}{line}{shown.behind}"
+        body = f"{_with_viewport(shown)}{line}{shown.after}"
         headers = book_headers(scripts=view.scripts, is_framed=view.is_framed) | {"Cache-Control": "no-cache"}
         return Response(body.encode("utf-8", "replace"), headers=headers, media_type="text/html; charset=utf-8")
 
@@ -211,7 +211,7 @@ def _claim_extents(page: PageDoc, book: Book) -> tuple[Extent, ...]:
 
 def _with_viewport(shown: DisplayedPage) -> str:
     """The beginning of a page, with a viewport if it has none of its own."""
-    if OWN_VIEWPORT in shown.before or OWN_VIEWPORT in shown.behind:
+    if OWN_VIEWPORT in shown.before or OWN_VIEWPORT in shown.after:
         return shown.before
     return shown.before.replace("<head>", f"<head>{VIEWPORT}", 1)
 

@@ -39,7 +39,7 @@ class RunView(Run):
 
     @classmethod
     def of(cls, run: Run, here: Container[str] | None) -> Self:
-        return cls(run.id, run.path, run.manifest, run.stored, here)
+        return cls(run.id, run.path, run.manifest, run.stored_runs, here)
 
     @property
     def made_at(self) -> str:
@@ -139,7 +139,7 @@ class RunViews:
         with contextlib.suppress(OSError, RunNotFound):
             if run_id in {one.name for one in self._folder.iterdir()}:  # so that no id can lead out of the folder
                 try:
-                    Run.open(self._folder / run_id)
+                    Run.load(self._folder / run_id)
                 except RunDamaged:
                     return True
         return False

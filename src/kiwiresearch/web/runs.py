@@ -84,7 +84,7 @@ def make_jobs(context: ServerContext) -> JobQueue:
     """The jobs of a server, to be closed when it ends."""
     shelf = context.shelf
     return JobQueue(
-        context.desk, shelf.current_books, now=utc_now, all_books=context.all_books, missing=shelf.currently_missing
+        context.workspace, shelf.current_books, now=utc_now, all_books=context.all_books, missing=shelf.currently_missing
     )
 
 
@@ -107,7 +107,7 @@ def _add_jobs(routes: APIRouter, jobs: JobQueue) -> None:
     @routes.get("/research")
     def jobs_there_are(limit: Limit = 100, offset: Offset = 0, case: CaseFilter = "") -> JobsReply:
         """All jobs, the newest first."""
-        found = [job for job in jobs.all() if not case or getattr(job.wish, "case", "") == case]
+        found = [job for job in jobs.all() if not case or getattr(job.request, "case", "") == case]
         return JobsReply(tuple(job_reply(job) for job in found[offset : offset + limit]), len(found))
 
     @routes.get("/research/{job_id}")

@@ -72,7 +72,7 @@ def router(context: ServerContext) -> APIRouter:
     def books() -> BooksReply:
         """List the books on the shelf."""
         with context.locked_finder():
-            rows = book_statuses(context.desk, context.shelf)
+            rows = book_statuses(context.workspace, context.shelf)
         return BooksReply(context.shelf.is_sample, tuple(_book_record(context, row) for row in rows))
 
     @routes.get("/page")
@@ -108,7 +108,7 @@ def run_search(finder: Finder, words: str, options: SearchOptions, book: str) ->
 
     def in_those() -> Findings:
         chosen = books_named(finder, book)
-        return find(chosen, words, replace(options, max_books=len(chosen)), finder.advice)
+        return find(chosen, words, replace(options, max_books=len(chosen)), finder.helpers)
 
     return finder.search_reachable_hosts(in_those)
 

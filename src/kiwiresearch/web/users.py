@@ -111,8 +111,8 @@ def router(context: ServerContext, accounts: Accounts) -> APIRouter:
     @routes.get("/profile")
     def profile() -> PolicySummary:
         """Tell what is hidden here, and by whom."""
-        policy = context.desk.settings.policy
-        return policy_summary(policy, context.desk.shelf_file.books(), with_titles=current_visitor().may("owner"))
+        policy = context.workspace.settings.policy
+        return policy_summary(policy, context.workspace.shelf_file.books(), with_titles=current_visitor().may("owner"))
 
     _add_users(routes, accounts)
     _add_tokens(routes, accounts)

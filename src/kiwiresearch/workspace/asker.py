@@ -106,14 +106,14 @@ class Asker:
         """What answering needs, with the current books; pages that were read stay cached."""
         finder = self._finder
         if self._cached_context is None or self._cached_context.books is not finder.books:
-            parts = (self._settings, self._pages, finder.advice, self._embedder, finder.max_books, self._reader)
+            parts = (self._settings, self._pages, finder.helpers, self._embedder, finder.max_books, self._reader)
             self._cached_context = AskContext(finder.books, *parts)
         return self._cached_context
 
     @functools.cached_property
     def _embedder(self) -> Embedder | None:
         """The embedder of the settings; if it is unavailable, the user is told and answers go without."""
-        advice = self._finder.advice
+        advice = self._finder.helpers
         try:
             return advice.embedder() if advice.embedder else None
         except EmbedderError as problem:
@@ -131,8 +131,8 @@ class Asker:
         try:
             return shared_reader()
         except ReaderUnavailable as problem:
-            if self._finder.advice.say:
-                self._finder.advice.say(f"Sentences are chosen by words alone: {problem}")
+            if self._finder.helpers.say:
+                self._finder.helpers.say(f"Sentences are chosen by words alone: {problem}")
             return None
 
     def _page(self, words: str, wanted: str = "") -> EntryRef:

@@ -63,7 +63,7 @@ class Finder:
         self._is_stale = False
         """Whether the shelf has changed since the books were opened."""
         self._open = contextlib.ExitStack()
-        self.advice = _helpers(workspace, self._open)
+        self.helpers = _helpers(workspace, self._open)
 
     @property
     def books(self) -> Sequence[OpenBook]:
@@ -143,7 +143,7 @@ class Finder:
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
         self.check(options)
         return self.search_reachable_hosts(
-            lambda: find(self.books, text, replace(options, max_books=self.max_books), self.advice)
+            lambda: find(self.books, text, replace(options, max_books=self.max_books), self.helpers)
         )
 
     def search_reachable_hosts(self, work: Callable[[], Findings]) -> Findings:
@@ -190,7 +190,7 @@ class Finder:
     @property
     def model_name(self) -> str:
         """The name of the model that helps with the search; empty if none does."""
-        return self._workspace.settings.model_name or "the first" if self.advice.model is not None else ""
+        return self._workspace.settings.model_name or "the first" if self.helpers.model is not None else ""
 
     @property
     def model_pages(self) -> int:
@@ -235,8 +235,8 @@ class Finder:
     def embedder_for_crawls(self) -> Embedder | None:
         """The embedder of the settings, else the one that comes with the program; None if it is unavailable."""
         try:
-            if self.advice.embedder is not None:
-                embedder = self.advice.embedder()
+            if self.helpers.embedder is not None:
+                embedder = self.helpers.embedder()
                 embedder.embed(["Is anybody there?"])  # to notice an unreachable server before the run begins
                 return embedder
             from kiwiresearch.embed.static import StaticEmbedder

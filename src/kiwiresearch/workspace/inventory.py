@@ -69,7 +69,7 @@ class BookRecord(Record):
 class BookStatus:
     """A book on the shelf, and its metadata or the reason why it cannot be opened."""
 
-    placed: ListedBook
+    listed: ListedBook
     book: Book | None
     check: str
     problem: KiwiError | None = None
@@ -77,7 +77,7 @@ class BookStatus:
     """The other host that has it; empty for a book of this host."""
 
     def record(self) -> BookRecord:
-        placed, book = self.placed, self.book
+        placed, book = self.listed, self.book
         known = BookRecord(
             placed.id,
             placed.name,
@@ -174,8 +174,8 @@ def _shelf(workspace: Workspace) -> Iterator[Diagnosis]:
     with shelf_of(workspace) as shelf:
         for row in book_statuses(workspace, shelf):
             if row.problem or row.book is None:
-                remedy = f"kiwiresearch books remove {str(row.placed.source)!r}"
-                yield Diagnosis("shelf", "broken", f"{row.placed.title}: {row.problem}", remedy)
+                remedy = f"kiwiresearch books remove {str(row.listed.source)!r}"
+                yield Diagnosis("shelf", "broken", f"{row.listed.title}: {row.problem}", remedy)
                 continue
             book = row.book
             indexes = (("full-text index", book.indexes.full_text), ("title index", book.indexes.titles))

@@ -108,7 +108,7 @@ def chat_model(settings: Settings) -> ChatModel:
         model=settings.model_name,
         key=settings.model_key,
         context_tokens=settings.model_context_tokens or None,
-        patience=model_timeouts(settings),
+        timeouts=model_timeouts(settings),
     )
 
 

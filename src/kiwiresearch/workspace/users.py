@@ -54,7 +54,7 @@ class UserRegister:
 
     def __init__(self, store: Store, now: Callable[[], str], by: Actor) -> None:
         self._store = store
-        self._people = store.people
+        self._people = store.users
         self._now = now
         self._by = by
 

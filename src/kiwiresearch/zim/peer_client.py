@@ -50,7 +50,7 @@ class PeerClient:
         self.name = name
         self.url = url
         headers = {"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"}
-        self._client = HttpClient(connect_s=CONNECT_S, silent_s=SILENT_S, headers=headers, kept_open=MAX_CONNECTIONS)
+        self._client = HttpClient(connect_s=CONNECT_S, read_s=SILENT_S, headers=headers, max_connections=MAX_CONNECTIONS)
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         """A reply to each call, parsed by the call; HostAway if the host is gone, refuses or replies with nonsense."""

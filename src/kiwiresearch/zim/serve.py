@@ -62,7 +62,7 @@ class KiwixServer:
     def __init__(self, address: str, *, timeout_s: float = SERVE_TIMEOUT_S) -> None:
         self.root = serve_root(address)
         self._timeout_s = timeout_s
-        self._client = HttpClient(silent_s=timeout_s, kept_open=MAX_CONNECTIONS)
+        self._client = HttpClient(read_s=timeout_s, max_connections=MAX_CONNECTIONS)
 
     def catalogue(self) -> tuple[ServedBook, ...]:
         """All books that the server offers."""

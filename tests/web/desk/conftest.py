@@ -47,7 +47,7 @@ class TwoRuns:
 def a_run(client: httpx2.Client, room: ServerContext) -> ARun:
     """A run of six pages about the Bronze Age collapse."""
     made = finished(client, topic=TOPIC, max_pages=6)
-    return ARun(client, room, made, runs_folder(room.desk) / made)
+    return ARun(client, room, made, runs_folder(room.workspace) / made)
 
 
 @pytest.fixture(scope="session")

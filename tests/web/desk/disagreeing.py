@@ -45,4 +45,4 @@ def a_disagreeing_run(folder: Path) -> Iterator[ARun]:
         with a_client(address) as client:
             made = finished(client, topic="Varn")
         with a_browser(address) as browser:
-            yield ARun(browser, room, made, runs_folder(room.desk) / made)
+            yield ARun(browser, room, made, runs_folder(room.workspace) / made)

@@ -58,9 +58,9 @@ def _streamed(browser: httpx2.Client, **fields: str) -> list[Heard]:
 def _with_cats(room: ServerContext) -> None:
     """A model that answers right, and makes something up besides."""
     with room.locked_finder() as finder:
-        key = Asker(finder, room.desk.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
+        key = Asker(finder, room.workspace.settings.ask, model=ScriptedModel()).ask(BORN, BY_RULES).passages[0].key
         told = f"<think>A birthday.</think>Albert Einstein was born on 14 March 1879 [{key}]. He had 77 cats [{key}]."
-        room.asker = Asker(finder, room.desk.settings.ask, model=ScriptedModel(told))
+        room.asker = Asker(finder, room.workspace.settings.ask, model=ScriptedModel(told))
 
 
 def test_a_model_s_words_are_checked_before_they_stay(own_room: ServerContext, own_browser: httpx2.Client) -> None:

@@ -28,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ARun]:
         a_browser(address) as client,
     ):
         name = finished(client, topic="Salt road")
-        yield ARun(client, room, name, runs_folder(room.desk) / name)
+        yield ARun(client, room, name, runs_folder(room.workspace) / name)
 
 
 def place_of(run: ARun, content: bytes) -> str:

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no s
 def a_server(place: Path, told: Told) -> Iterator[tuple[httpx2.Client, Path]]:
     settings = {"KIWIRESEARCH_MODEL_URL": told.address, **UNHURRIED}
     with a_room(place, "sample", **settings) as room, running(room, make_app) as at, a_browser(at) as browser:
-        yield browser, runs_folder(room.desk)
+        yield browser, runs_folder(room.workspace)
 
 
 def listed(page: str) -> list[str]:
@@ -101,7 +101,7 @@ def before(tmp_path: Path) -> Iterator[tuple[httpx2.Client, Store]]:
     """A server that finds jobs of before in its store."""
     settings = {"KIWIRESEARCH_SERVE_RUNS": str(tmp_path / "runs"), **UNHURRIED}
     with a_room(tmp_path / "home", **settings) as here, running(here, make_app) as at, a_browser(at) as client:
-        yield client, store_of(here.desk)
+        yield client, store_of(here.workspace)
 
 
 def test_work_on_a_family_leads_to_its_case(before: tuple[httpx2.Client, Store]) -> None:

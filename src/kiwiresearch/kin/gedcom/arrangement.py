@@ -140,7 +140,7 @@ def with_stable_ids(tree: RedactedTree) -> RedactedTree:
         relationships=tuple(sorted(ties, key=lambda tie: tie.id)),
         facts=tuple(sorted(facts, key=lambda fact: fact.id)),
         sources={named[one.id]: replace(one, id=named[one.id]) for one in sources},
-        hidden=tuple(persons[one] for one in tree.hidden),
+        withheld=tuple(persons[one] for one in tree.withheld),
     )
 
 

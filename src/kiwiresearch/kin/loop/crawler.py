@@ -46,7 +46,7 @@ class StepResult:
 
     what: str
     """`fetch`, `clue`, `revisit` or `stop`."""
-    words: str
+    sentence: str
     """A sentence for the log; it names no person who may be alive."""
     new: int = 0
     reason: str = ""
@@ -83,7 +83,7 @@ class Crawler:
         for source in self.sources:
             try:
                 found = (
-                    [find_seed_page(source, name)] if isinstance(source, BookSource) else source.find(PersonQuery(name))
+                    [find_seed_page(source, name)] if isinstance(source, BookSource) else source.search(PersonQuery(name))
                 )
             except NothingFound as nothing:
                 problem = nothing

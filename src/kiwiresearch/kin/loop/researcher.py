@@ -46,7 +46,7 @@ class Researcher:
         self,
         store: CaseStore,
         sources: Sequence[EvidenceSource],
-        located: AddressLookup,
+        address_lookup: AddressLookup,
         *,
         year: int,
         model: Model | None = None,
@@ -56,7 +56,7 @@ class Researcher:
         self._store = store
         self._year = year
         self._case_model = CaseModel(store, self.settings, year, model, is_local=model_is_local)
-        self._crawler = Crawler(store, sources, located, self.settings, year, self._case_model)
+        self._crawler = Crawler(store, sources, address_lookup, self.settings, year, self._case_model)
 
     @property
     def model_problem(self) -> ModelUnreachable | None:

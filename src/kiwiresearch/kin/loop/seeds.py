@@ -83,7 +83,7 @@ class SeedCandidate:
     fit: int = NO_FIT
 
     @property
-    def lived(self) -> str:
+    def lifespan(self) -> str:
         """The years of a dead person; empty for one who may be alive."""
         years = [next((one.when for one in self.read.facts if one.field == field), None) for field in LIFE_FIELDS]
         born, died = (year_phrase(when) if when else "" for when in years)
@@ -92,7 +92,7 @@ class SeedCandidate:
     @property
     def label(self) -> str:
         """The title and the years."""
-        return f"{self.read.title!r}{f' ({self.lived})' if self.lived else ''}"
+        return f"{self.read.title!r}{f' ({self.lifespan})' if self.lifespan else ''}"
 
 
 LIFE_FIELDS = ("birth_date", "death_date")

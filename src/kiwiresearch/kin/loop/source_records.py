@@ -186,11 +186,11 @@ def search_sources(
         try:
             record, is_old = _ask_source(source, target, fits, is_known)
         except SourceResting as problem:
-            retry_after_s = max(retry_after_s or 0.0, problem.after_s)
+            retry_after_s = max(retry_after_s or 0.0, problem.retry_after_s)
             answers.append(SourceAnswer(source.id, "no answer", "resting"))
             continue
         except SourceRefused as problem:
-            answers.append(SourceAnswer(source.id, "not asked", problem.step))
+            answers.append(SourceAnswer(source.id, "not asked", problem.rule))
             continue
         except HostAway:
             raise  # a book of a host that is away may have the record
@@ -215,11 +215,11 @@ def _ask_source(
     if target.address:
         if not is_local(source) and (target.person is None or target.person.living != "deceased"):
             raise SourceRefused(
-                f"The source {source.id!r} is not asked about somebody who may be alive.", step="privacy"
+                f"The source {source.id!r} is not asked about somebody who may be alive.", rule="privacy"
             )
         fetched: Sequence[Fetched] = [source.fetch(target.address)]
     else:
-        fetched = source.find(target.query())
+        fetched = source.search(target.query())
     is_old = False
     for one in fetched:
         record = check_record(one)

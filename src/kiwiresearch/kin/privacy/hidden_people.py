@@ -52,12 +52,12 @@ class WithheldPeople:
     def withholds(self, person: PersonId) -> bool:
         """Whether a person is withheld. Anyone who is not in the tree is."""
         verdict = self.verdicts.get(person)
-        return verdict is None or verdict.hidden
+        return verdict is None or verdict.is_withheld
 
     @cached_property
     def pseudonym_numbers(self) -> Mapping[PersonId, int]:
         """Numbers that reveal nothing: of withheld people, then of unlisted relatives, who go by their names."""
-        people = sorted(person for person, verdict in self.verdicts.items() if verdict.hidden)
+        people = sorted(person for person, verdict in self.verdicts.items() if verdict.is_withheld)
         return {one: number for number, one in enumerate((*people, *self.unlisted_relatives), 1)}
 
     def pseudonym(self, person: PersonId) -> PersonId:

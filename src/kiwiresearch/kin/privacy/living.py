@@ -251,7 +251,7 @@ class LivingVerdict:
     """The latest year of birth that the evidence leaves open. As private as the person is."""
 
     @property
-    def hidden(self) -> bool:
+    def is_withheld(self) -> bool:
         """Whether the person must be treated as living."""
         return self.status != "deceased"
 

@@ -270,13 +270,13 @@ class RedactedTree(Tree):
 
     mode: Mode = "public"
     year: int = 0
-    hidden: tuple[PersonId, ...] = ()
+    withheld: tuple[PersonId, ...] = ()
     """The withheld people, by the ids they have in this tree."""
 
     @property
     def anonymous(self) -> frozenset[PersonId]:
         """The withheld people of whom only sex and relationships are shown, under a pseudonym."""
-        return frozenset(self.hidden) if self.mode == "public" else frozenset()
+        return frozenset(self.withheld) if self.mode == "public" else frozenset()
 
 
 def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
@@ -294,7 +294,7 @@ def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
         if MODES.index(tree.mode) >= MODES.index(mode):
             return tree
         # A redacted tree no longer shows why somebody counts as dead, so the earlier verdicts stay.
-        why, withheld = Message("as found before"), set(tree.hidden)
+        why, withheld = Message("as found before"), set(tree.withheld)
         verdicts = {one: LivingVerdict("living" if one in withheld else "deceased", why) for one in tree.persons}
         return redact_withheld(WithheldPeople(tree, year, verdicts), mode)
     return redact_withheld(find_withheld(tree, year), mode)

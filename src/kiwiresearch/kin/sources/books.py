@@ -44,7 +44,7 @@ class BookSource:
         self._books = tuple(books)
         self._accessed_at = accessed_at
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         """Pages with the person's name, those first whose years fit.
 
         A page that shares only one word of the name counts if it has both years:

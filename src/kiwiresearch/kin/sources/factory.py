@@ -30,7 +30,7 @@ def open_sources(
 
     `endpoints` replace a plugin's own address; the permissions must allow them.
     """
-    plugins = [known.named(name).plugin for name in gate.permit.enabled]
+    plugins = [known.named(name).plugin for name in gate.permissions.enabled]
     ordered = sorted(plugins, key=lambda plugin: (plugin.tier, plugin.plugin_id))
     return (
         BookSource(books, accessed_at=accessed_at),

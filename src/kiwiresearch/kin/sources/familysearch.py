@@ -180,7 +180,7 @@ class FamilySearchSource(PluginSource):
         self._sign_in = sign_in
         self._api = (api or plugin.base_url).rstrip("/")
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         self._gate.check_query_allowed(self.plugin, query)
         search = self.plugin.search
         params = search_params(search, query) if search else {}
@@ -194,7 +194,7 @@ class FamilySearchSource(PluginSource):
             try:
                 found.append(self.fetch(person))
             except SourceRefused as refused:
-                if refused.step != "privacy":
+                if refused.rule != "privacy":
                     raise
         return found
 
@@ -212,7 +212,7 @@ class FamilySearchSource(PluginSource):
         if record.is_living is not False:
             raise SourceRefused(
                 f"The source {self.id!r} does not say that {locator!r} is dead.",
-                step="privacy",
+                rule="privacy",
                 remedy="Nothing about people who may be alive is taken over.",
             )
         shown = FetchedPage(page.url, page.status, record.text.encode("utf-8", "replace"), page.kind, page.fetched_at)
@@ -225,7 +225,7 @@ class FamilySearchSource(PluginSource):
             self._sign_in.end()
             raise SourceRefused(
                 f"The sign-in to {self.id!r} has ended.",
-                step="credentials",
+                rule="credentials",
                 remedy=f"Sign in again: kiwiresearch kin run --sign-in {self.id}",
             )
         return page

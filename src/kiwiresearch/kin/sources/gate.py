@@ -112,17 +112,17 @@ class Gate:
 
     def __init__(
         self,
-        permit: Permissions,
+        permissions: Permissions,
         memory: PluginMemory,
         clock: Clock,
         *,
-        line: Transport | None = None,
+        transport: Transport | None = None,
         resolve: Resolve = system_addresses,
     ) -> None:
-        self.permit = permit
+        self.permissions = permissions
         self.memory = memory
         self._clock = clock
-        self._line = line or Transport(user_agent(permit.contact))
+        self._line = transport or Transport(user_agent(permissions.contact))
         self._resolve = resolve
         self._limiter = Limiter(memory, clock)
         self._cache = PageCache(memory)
@@ -136,28 +136,28 @@ class Gate:
     def check_allowed(self, plugin: Plugin) -> None:
         """Raise if the plugin is switched off, needs a key, or has terms that do not allow it."""
         name = plugin.plugin_id
-        if name not in self.permit.enabled:
+        if name not in self.permissions.enabled:
             raise SourceRefused(
                 f"The source {name!r} is switched off in this case.",
-                step="switched off",
+                rule="switched off",
                 remedy=f"Switch it on for this case: kiwiresearch kin plugins on {name}",
             )
-        if plugin.compliance.requires_auth and not self.permit.credentials.key(name):
+        if plugin.compliance.requires_auth and not self.permissions.credentials.key(name):
             raise SourceRefused(
                 f"The source {name!r} wants a key of your own.",
-                step="credentials",
+                rule="credentials",
                 remedy=f"Put it into the environment variable {key_variable(name)}.",
             )
         terms = plugin.compliance.tos_automation
         if terms == "forbidden":
             what, rest = "forbid", "."
-        elif terms == "unknown" and name not in self.permit.terms_acknowledged:
+        elif terms == "unknown" and name not in self.permissions.terms_acknowledged:
             what = "are not known to allow"
             rest = f"; if you have its leave, say so: kiwiresearch kin plugins on {name} --terms-ok"
         else:
             return
         remedy = f"Read {plugin.compliance.tos_url}{rest}"
-        raise SourceRefused(f"The terms of {name!r} {what} programs.", step="terms", remedy=remedy)
+        raise SourceRefused(f"The terms of {name!r} {what} programs.", rule="terms", remedy=remedy)
 
     def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
         """The same for a person, who must be dead: others are not searched for outside the books."""
@@ -165,14 +165,14 @@ class Gate:
         if query.living != "deceased":
             raise SourceRefused(
                 f"The source {plugin.plugin_id!r} is not asked about somebody who may be alive.",
-                step="privacy",
+                rule="privacy",
                 remedy="Find out from your books that the person died, or say so yourself.",
             )
 
     def get(self, plugin: Plugin, request: Request) -> FetchedPage:
         """The answer to a request, cached or fetched; raises if there is none."""
         self.check_allowed(plugin)
-        reach = AllowedHosts(plugin.hosts(), self.permit.named.get(plugin.plugin_id, frozenset()), self._resolve)
+        reach = AllowedHosts(plugin.hosts(), self.permissions.named.get(plugin.plugin_id, frozenset()), self._resolve)
         reach.check(request.url)
         ttl_s = plugin.compliance.cache_ttl_seconds
         cached = self._cache.get(plugin.plugin_id, request, now=self._clock.now(), ttl_s=ttl_s)
@@ -205,7 +205,7 @@ class Gate:
             why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"
             raise SourceRefused(
                 f"The host {_host(request.url)!r} {why}: {display_url(request.url)!r}.",
-                step="robots.txt",
+                rule="robots.txt",
                 remedy=f"Ask an endpoint of your own: kiwiresearch kin plugins on {plugin.plugin_id} --endpoint ADDRESS"
                 if plugin.kind == "sparql"
                 else "Save the page yourself, or leave it.",
@@ -218,7 +218,7 @@ class Gate:
             wait = DEFAULT_REST_S * 2 ** (attempt - 1) if rest is None else rest
             self._limiter.rest(_host(request.url), wait)
             if wait > MAX_WAIT_S or attempt == MAX_TRIES:
-                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", after_s=wait)
+                raise SourceResting(f"The host {_host(request.url)!r} has too much to do.", retry_after_s=wait)
         raise AssertionError("unreachable")
 
     def _send_paced(self, plugin: Plugin, reach: AllowedHosts, request: Request, asked_gap_s: float) -> HttpAnswer:

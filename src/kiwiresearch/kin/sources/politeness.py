@@ -133,7 +133,7 @@ class Limiter:
             waits.append(last + pace.min_gap_s - now)
         wait = max(0.0, *waits)
         if wait > MAX_WAIT_S:
-            raise SourceResting(f"The host {host!r} wants to be left alone.", after_s=wait)
+            raise SourceResting(f"The host {host!r} wants to be left alone.", retry_after_s=wait)
         if wait > 0:
             self._clock.wait(wait)
         left = min(float(pace.burst), tokens + wait / pace.gap_s) - 1.0

@@ -48,7 +48,7 @@ class SignInCallback:
         while not self._server.answered:
             self._server.timeout = until - time.monotonic()
             if self._server.timeout <= 0:
-                raise SourceRefused("Nobody signed in.", step="credentials", remedy="Begin again when you are ready.")
+                raise SourceRefused("Nobody signed in.", rule="credentials", remedy="Begin again when you are ready.")
             self._server.handle_request()
         return self._server.answered
 
@@ -163,7 +163,7 @@ class SignIn:
         if not self._token:
             raise SourceRefused(
                 f"You are not signed in to {self._plugin.plugin_id!r}.",
-                step="credentials",
+                rule="credentials",
                 remedy=f"Sign in as you go on: kiwiresearch kin run --sign-in {self._plugin.plugin_id}",
             )
         return {"Authorization": f"Bearer {self._token.reveal()}"}
@@ -172,7 +172,7 @@ class SignIn:
         self._token = Secret("")
 
     def _key(self) -> Secret:
-        return self._gate.permit.credentials.key(self._plugin.plugin_id)
+        return self._gate.permissions.credentials.key(self._plugin.plugin_id)
 
     def _rules(self) -> SignInRules:
         if self._plugin.auth is None:

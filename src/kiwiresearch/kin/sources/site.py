@@ -34,7 +34,7 @@ class PluginHealth:
         if why:
             raise SourceRefused(
                 f"The plugin {plugin.plugin_id!r} has been put aside: {why}.",
-                step="quarantine",
+                rule="quarantine",
                 remedy=f"Mend its rules and try them with 'kiwiresearch kin plugins check {plugin.plugin_id}'.",
             )
 
@@ -116,7 +116,7 @@ class SiteSource(PluginSource):
         super().__init__(plugin, gate)
         self._health = PluginHealth(gate.memory)
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         """The people that the site's search offers, without pages that are not about a person."""
         self._gate.check_query_allowed(self.plugin, query)
         self._health.check(self.plugin)

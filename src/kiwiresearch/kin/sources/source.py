@@ -73,7 +73,7 @@ class EvidenceSource(Protocol):
     @property
     def tier(self) -> int: ...
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         """Records that may be about the person, best first; finding none proves nothing."""
         ...
 

@@ -110,7 +110,7 @@ def _is_public(number: IPv4Address | IPv6Address) -> bool:
 def _refused(url: str, why: str) -> SourceRefused:
     return SourceRefused(
         f"The address {display_url(url)!r} {why}.",
-        step="address",
+        rule="address",
         remedy="If you mean it, name the place for this plugin as 'scheme://host:port'.",
     )
 
@@ -157,7 +157,7 @@ class Transport:
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._agent = user_agent
-        self._client = HttpClient(silent_s=timeout_s)
+        self._client = HttpClient(read_s=timeout_s)
 
     def send(self, place: PinnedAddress, request: Request) -> HttpAnswer:
         try:

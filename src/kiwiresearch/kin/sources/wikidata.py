@@ -134,7 +134,7 @@ class WikidataSource(PluginSource):
         self._endpoint = Endpoint(plugin, gate, endpoint)
         self._language = language
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         """People of this name whose years do not exclude them."""
         self._gate.check_query_allowed(self.plugin, query)
         if not query.name.strip():

@@ -108,7 +108,7 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
     def at_a_glance(request: Request, book: BookName) -> Response:
         atlas = shown.atlases.get(book)
         found = shown.atlases.cached(atlas, overview_key(atlas), lambda: overview(atlas, complete=False))
-        return shown.page(request, atlas, "overview", overview=shown.atlases.screen(atlas).overview(found))
+        return shown.page(request, atlas, "overview", overview=shown.atlases.policy_filter(atlas).overview(found))
 
     @routes.get("/atlas/{book}/contradictions")
     def contradictions(request: Request, book: BookName, query: Annotated[ContradictionQuery, Query()]) -> Response:
@@ -159,7 +159,7 @@ class _AtlasPages:
 
     def __init__(self, room: ServerContext, pages: Pages) -> None:
         self.atlases = room.atlases
-        self.access = FamilyAccess(room.desk.settings.serve)
+        self.access = FamilyAccess(room.workspace.settings.serve)
         self._pages = pages
 
     def page(self, request: Request, atlas: Atlas, tab: str, **values: Any) -> Response:
@@ -188,14 +188,14 @@ class _AtlasPages:
                 found_page = rows_of(query)
         except AtlasNotReady:
             return self._working(request, atlas, tab)
-        part = self.atlases.screen(atlas).filter_page(found_page)
+        part = self.atlases.policy_filter(atlas).filter_page(found_page)
         rows = numbered_page(part.rows, part.total, query.n, ListPlace(f"/atlas/{book}/{tab}", query.filters()), SIZE)
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
         """A person with their relatives, or how two people are related; the page says who is not found or withheld."""
         atlas = self.atlases.get(book)
-        screen, answered = self.atlases.screen(atlas), self.atlases.run_limited
+        screen, answered = self.atlases.policy_filter(atlas), self.atlases.run_limited
         relatives = relation = None
         problem = ""
         try:

@@ -82,7 +82,7 @@ def _start_case(pages: FamilyPages, names: list[str], limits: dict[str, int | No
         low, high = bounds_of(key)
         if not low <= value <= high:
             raise BadUsage(f"{value} is too many or too few.", remedy=f"Give a number from {low} to {high}.")
-    settings = StartBody.model_validate({"names": names, **given}).settings(pages.room.desk.settings.kin)
+    settings = StartBody.model_validate({"names": names, **given}).settings(pages.room.workspace.settings.kin)
     with pages.room.locked_finder() as finder:
         return families.cases.start(settings, finder)
 
@@ -103,7 +103,7 @@ def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
             if [one.read.title for one in found] == [name] or (len(found) == 1 and found[0].fit):
                 continue
             if found:
-                return [_choice(one.read.title, one.lived, names, place) for one in found]
+                return [_choice(one.read.title, one.lifespan, names, place) for one in found]
     return []
 
 
@@ -147,7 +147,7 @@ def _case_row(pages: FamilyPages, request: Request, case: str) -> dict[str, Any]
 
 def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
     """What can be set for a new case: its bounds, and what holds if nothing is said."""
-    usual = pages.room.desk.settings.kin
+    usual = pages.room.workspace.settings.kin
     names = {"generations": usual.generations, "budget": usual.budget, "max_steps": usual.max_iterations}
     return [_setting(key, value, limits.get(key)) for key, value in names.items()]
 

@@ -51,7 +51,7 @@ def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
             job=job,
             last=jobs[0] if jobs and not job else None,
             open=_open_questions(pages, request, case),
-            has_model=bool(pages.room.desk.settings.model_url),
+            has_model=bool(pages.room.workspace.settings.model_url),
         )
 
     @routes.post("/family/{case}/run")

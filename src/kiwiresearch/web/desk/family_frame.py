@@ -112,7 +112,7 @@ class FamilyPages:
 
     def jobs_of(self, case: str) -> list[Job]:
         """All jobs of a case, the newest first."""
-        wished = ((one, one.wish) for one in self.families.jobs.all())
+        wished = ((one, one.request) for one in self.families.jobs.all())
         return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:

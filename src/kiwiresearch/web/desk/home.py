@@ -61,16 +61,16 @@ class RecentWork:
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     """The home page, its box, and the button that clears the questions."""
     routes = RoleRouter("reader", include_in_schema=False)
-    questions, around, runs = QuestionHistory(room.desk), DeskState(room), jobs.runs
+    questions, around, runs = QuestionHistory(room.workspace), DeskState(room), jobs.runs
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def home(request: Request) -> Response:
-        policy = room.desk.settings.policy
+        policy = room.workspace.settings.policy
         return pages.show(
             request,
             "home.html",
             choices=_choices(),
-            left_out=len(hidden_books(room.desk.shelf_file.books(), policy)) if policy.books else 0,
+            left_out=len(hidden_books(room.workspace.shelf_file.books(), policy)) if policy.books else 0,
             recent=recent_work(jobs.all(), runs.all()),
             questions=questions.latest(MAX_QUESTIONS),
             keeps_questions=questions.is_on,
@@ -122,10 +122,10 @@ def recent_work(jobs: list[Job], runs: list[Run]) -> tuple[RecentWork, ...]:
 
 
 def _of_job(job: Job) -> RecentWork:
-    is_family = isinstance(job.wish, FamilyRequest)
-    is_run = job.state == "done" and isinstance(job.wish, ResearchRequest)
+    is_family = isinstance(job.request, FamilyRequest)
+    is_run = job.state == "done" and isinstance(job.request, ResearchRequest)
     address = run_address(job.id) if is_run else job_address(job.id)
-    return RecentWork("" if is_family else job.wish.name, job.state, address, job.ended_at or job.asked_at, job.pages)
+    return RecentWork("" if is_family else job.request.name, job.state, address, job.ended_at or job.asked_at, job.pages)
 
 
 def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:

@@ -153,11 +153,11 @@ class Pages:
         )
         self._templates.globals.update(
             who=current_visitor,
-            policy=room.desk.settings.policy,
+            policy=room.workspace.settings.policy,
             file=file_address,
             has_file=has_file,
             languages=LANGUAGES,
-            menu=(*MENU, ATLAS) if room.desk.settings.atlas else MENU,
+            menu=(*MENU, ATLAS) if room.workspace.settings.atlas else MENU,
             version=__version__,
         )
         self._templates.filters.update(

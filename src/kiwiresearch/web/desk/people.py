@@ -88,14 +88,14 @@ def audit_router(room: ServerContext, accounts: Accounts, pages: Pages) -> APIRo
             older=f"/audit?{older}" if older else "",
             is_first=before is None,
             proof=check_audit(audit_rows, head.strip()) if check else None,
-            with_words=room.desk.settings.serve.audit_words,
+            with_words=room.workspace.settings.serve.audit_words,
         )
 
     @routes.get("/profile")
     @allow("reader")
     def profile(request: Request) -> Response:
-        policy = room.desk.settings.policy
-        out = hidden_books(room.desk.shelf_file.books(), policy)
+        policy = room.workspace.settings.policy
+        out = hidden_books(room.workspace.shelf_file.books(), policy)
         return pages.show(request, "profile.html", left_out=[book.title or book.name for book in out])
 
     return routes
@@ -152,7 +152,7 @@ class PeoplePages:
 
     def __init__(self, room: ServerContext, accounts: Accounts, pages: Pages) -> None:
         self._accounts = accounts
-        self._limits = room.desk.settings.limits
+        self._limits = room.workspace.settings.limits
         self._pages = pages
 
     def all(self, request: Request) -> Response:

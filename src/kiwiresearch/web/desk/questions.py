@@ -189,7 +189,7 @@ EMPTY_PAGE: dict[str, Any] = {"one": None, "problem": None, "offers": ()}
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
     """The page at /ask, and the stream that its script reads."""
     routes = RoleRouter("reader", include_in_schema=False)
-    shown = QuestionPages(room, pages, QuestionHistory(room.desk))
+    shown = QuestionPages(room, pages, QuestionHistory(room.workspace))
     routes.get("/ask")(shown.page)
     routes.post("/ask/stream")(shown.stream)
     return routes
@@ -202,9 +202,9 @@ class QuestionPages:
         self._room = room
         self._pages = pages
         self._questions = questions
-        self._slots = StreamSlots(room.desk.settings.serve.at_once)
+        self._slots = StreamSlots(room.workspace.settings.serve.at_once)
         self._books = BookChoices(room)
-        self._has_model = bool(room.desk.settings.model_url.strip())
+        self._has_model = bool(room.workspace.settings.model_url.strip())
 
     @allow("reader", "ask")
     def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:

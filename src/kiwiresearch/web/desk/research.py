@@ -55,25 +55,25 @@ class JobView:
     @property
     def is_run(self) -> bool:
         """Whether it reads pages and becomes a run."""
-        return isinstance(self.job.wish, ResearchRequest)
+        return isinstance(self.job.request, ResearchRequest)
 
     @property
     def topic(self) -> str:
         """Its name; empty for a family's case, which must not be named here."""
-        return "" if self.case else self.job.wish.name
+        return "" if self.case else self.job.request.name
 
     @property
     def focus(self) -> str:
-        return self.job.wish.focus if isinstance(self.job.wish, ResearchRequest) else ""
+        return self.job.request.focus if isinstance(self.job.request, ResearchRequest) else ""
 
     @property
     def aspect(self) -> str:
-        return self.job.wish.aspect if isinstance(self.job.wish, ResearchRequest) else ""
+        return self.job.request.aspect if isinstance(self.job.request, ResearchRequest) else ""
 
     @property
     def case(self) -> str:
         """The address of the case that it works on; empty for a run."""
-        return case_address(self.job.wish.case) if isinstance(self.job.wish, FamilyRequest) else ""
+        return case_address(self.job.request.case) if isinstance(self.job.request, FamilyRequest) else ""
 
     @property
     def url(self) -> str:
@@ -87,13 +87,13 @@ class JobView:
     @property
     def again(self) -> str:
         """The address of the form, filled in with the same request; empty for other jobs."""
-        return request_address(self.job.wish) if isinstance(self.job.wish, ResearchRequest) else ""
+        return request_address(self.job.request) if isinstance(self.job.request, ResearchRequest) else ""
 
     @property
     def came_to_nothing(self) -> bool:
         """Whether it failed before it read a page, or its row is damaged: it cannot be resumed."""
         is_bare = self.is_run and not self.pages
-        return self.job.state == "failed" and (is_bare or isinstance(self.job.wish, UnreadableRequest))
+        return self.job.state == "failed" and (is_bare or isinstance(self.job.request, UnreadableRequest))
 
     @property
     def events(self) -> str:
@@ -107,7 +107,7 @@ class JobView:
         if self.job.state != "running":
             return self.job.state
         if not self.is_run:
-            return "family" if self.case else self.job.wish.kind
+            return "family" if self.case else self.job.request.kind
         if self.so_far.ended:
             return "writing"
         return "gathering" if self.pages else "opening"
@@ -153,10 +153,10 @@ class JobViews:
         return [JobView(job, self._most(job)) for job in self._jobs.all() if job.state != "done"]
 
     def _most(self, job: Job) -> int:
-        return (job.wish.max_pages or self._max_pages) if isinstance(job.wish, ResearchRequest) else 0
+        return (job.request.max_pages or self._max_pages) if isinstance(job.request, ResearchRequest) else 0
 
     def _so_far(self, job: Job) -> PagesSoFar:
-        if not isinstance(job.wish, ResearchRequest):
+        if not isinstance(job.request, ResearchRequest):
             return NO_PROGRESS
         # The run may end at any moment, and removes its journal then.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -164,7 +164,7 @@ class JobViews:
         return NO_PROGRESS
 
     def _note(self, job: Job) -> str:
-        if not job.is_open or isinstance(job.wish, FamilyRequest):
+        if not job.is_open or isinstance(job.request, FamilyRequest):
             return ""
         with contextlib.suppress(KiwiError):  # another server works on it
             events = self._jobs.events_after(job.id).events
@@ -200,7 +200,7 @@ class ResearchPages:
     def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self._jobs = jobs
         self._pages = pages
-        self._settings = room.desk.settings
+        self._settings = room.workspace.settings
         self._shelf = room.shelf
         self._views = JobViews(jobs, self._settings.max_pages)
         self._runs = run_views(room, jobs)
@@ -256,7 +256,7 @@ class ResearchPages:
             "stopping": bool(stopping) and view.job.state == "running",
             "still": bool(still),
         }
-        wish = view.job.wish
+        wish = view.job.request
         family = self._families.seed_names(request, wish.case) if isinstance(wish, FamilyRequest) else ""
         return self._pages.show(request, "research_job.html", **values, family=family)
 

@@ -110,7 +110,7 @@ class DeskState:
     """The books and the model of a server, as they were a moment ago."""
 
     def __init__(self, room: ServerContext) -> None:
-        self._settings = room.desk.settings
+        self._settings = room.workspace.settings
         self._books = PolledValue(lambda: _shelf(room))
         self._models = PolledValue(lambda: offered_models(self._settings))
 
@@ -134,18 +134,18 @@ class DeskState:
 
 def _shelf(room: ServerContext) -> tuple[ShelfBook, ...]:
     with room.locked_finder() as finder:
-        rows = book_statuses(room.desk, room.shelf)
+        rows = book_statuses(room.workspace, room.shelf)
         try:
             opened: Mapping[str, OpenBook] = {book.book.id: book for book in finder.books}
         except KiwiError:  # one book that cannot be opened must not hide the others
             opened = {}
-        return tuple(_shelf_book(row, opened.get(row.placed.id)) for row in rows)
+        return tuple(_shelf_book(row, opened.get(row.listed.id)) for row in rows)
 
 
 def _shelf_book(row: BookStatus, opened: OpenBook | None) -> ShelfBook:
     book = row.book
     if book is None:
-        return ShelfBook(row.placed.title or row.placed.name, check="broken")
+        return ShelfBook(row.listed.title or row.listed.name, check="broken")
     titles = opened.titles if opened else None
     return ShelfBook(
         title=book.title or book.name,

@@ -302,7 +302,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
         left = day + timedelta(days=1) - at
         raise LimitReached(
             f"You have asked {limit} questions today, which is all you may.",
-            after_s=left.total_seconds(),
+            retry_after_s=left.total_seconds(),
             remedy="Ask again tomorrow, or ask an owner of this desk for more.",
         )
 

@@ -65,7 +65,7 @@ def open_accounts(workspace: Workspace) -> Accounts:
 
 def check_owners(workspace: Workspace) -> None:
     """Refuse to start with users but no owner, since nobody could add any."""
-    if workspace.settings.serve.users and not owners(store_of(workspace).people.all()):
+    if workspace.settings.serve.users and not owners(store_of(workspace).users.all()):
         raise BadSettings(
             "'serve.users' is set, and there is no owner yet.",
             remedy="Make one: kiwiresearch users add NAME --role owner",

@@ -61,7 +61,7 @@ class UserAuthenticator:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._people = store.people
+        self._people = store.users
         self._secret = store.hosts.key("door").encode()
         self._limits = limits
         self._now = now
@@ -146,7 +146,7 @@ class UserAuthenticator:
         if wait_s:
             raise LimitReached(
                 "Too many wrong tokens came from your address.",
-                after_s=wait_s,
+                retry_after_s=wait_s,
                 remedy=f"Try again in {math.ceil(wait_s)} s, with the right one.",
             )
 
