@@ -15,7 +15,7 @@ from pathlib import Path
 from libzim.writer import Creator, Hint, Item, StringProvider
 
 from bench.titles import Drawn, word
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive, quiet
 
 REDIRECTS = 5

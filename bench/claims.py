@@ -21,7 +21,7 @@ from bench.research import a_run, visited
 from bench.timing import best_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
 PAGES = 300

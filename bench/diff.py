@@ -23,9 +23,9 @@ from evals.data import SHARED_DATA
 from bench.big_book import big_book
 from kiwiresearch.bulk.run import write_book as write_bulk
 from kiwiresearch.diff.snapshots import EVERYTHING, SnapshotPlace, diff_snapshots, folder_place
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.version import __version__
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 YEAR = re.compile(rb"\b(1[5-9])(\d\d)\b")

@@ -14,7 +14,7 @@ from bench.timing import best_of
 from kiwiresearch.embed import static
 from kiwiresearch.embed.embedder import CachedEmbedder
 from kiwiresearch.embed.static import VOCABULARY, StaticEmbedder, word_pieces
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 DATA = Path(static.__file__).parent / "data"

@@ -7,7 +7,7 @@ from functools import partial
 
 from bench.timing import best_of
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 SIZE = 4_000

@@ -11,7 +11,7 @@ from evals.data import SHARED_DATA
 from selectolax.lexbor import LexborHTMLParser
 
 from bench.timing import best_of
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGES = 1_000

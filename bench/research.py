@@ -22,7 +22,7 @@ from evals.data import ROOT, SHARED_DATA
 from bench.timing import best_of
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.page.html import bare_text
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of

@@ -15,9 +15,9 @@ from pathlib import Path
 from evals.data import SHARED_DATA
 from evals.search import questions_of
 
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
@@ -42,9 +42,9 @@ def run() -> list[str]:
         bare = OpenBook(archive)
         works: dict[str, Callable[[str], object]] = {
             "the book's own search": lambda q: archive.holding(" ".join(t.word for t in parse_query(q).terms), 10),
-            "quick": lambda q: find([book], q, SearchOptions(fast=True)),
-            "in full": lambda q: find([book], q),
-            "in full, without a title index": lambda q: find([bare], q),
+            "quick": lambda q: search_books([book], q, SearchOptions(fast=True)),
+            "in full": lambda q: search_books([book], q),
+            "in full, without a title index": lambda q: search_books([bare], q),
         }
         times = {name: _times(work, questions) for name, work in works.items()}
         if book.titles:

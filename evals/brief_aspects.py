@@ -26,7 +26,7 @@ from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
 from kiwiresearch.brief.brief import Brief, Statement
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"

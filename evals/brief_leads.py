@@ -22,7 +22,7 @@ from typing import NamedTuple
 from evals.briefs import desk_with, ran
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.brief.brief import Brief
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BOOK = SHARED_DATA / "zims" / "schools-2007.zim"

@@ -29,7 +29,7 @@ from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.evidence import Quote, is_on_page
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.workspace.finder import Finder

@@ -24,8 +24,8 @@ import numpy as np
 from evals.labelled import LABELS, SCHOOLS, sha_of
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.page.read import open_page
-from kiwiresearch.zim.build import build_sample
+from kiwiresearch.page.parser import open_page
+from kiwiresearch.zim.book_writer import build_sample
 from kiwiresearch.zim.libzim import LibzimArchive
 
 JUDGED = LABELS / "claims_right.jsonl"

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from evals.data import SHARED_DATA, digest_of
-from kiwiresearch.claims.conflicts.compare import compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare_texts
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -20,12 +20,12 @@ from evals.briefs import Ran, desk_with, ran
 from evals.crawl import FEWEST_LINKS, links_of
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.page.doc import BlockKind, PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 

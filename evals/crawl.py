@@ -27,11 +27,11 @@ from evals.hidden import BookAtHand, BookWithout, Ends, HiddenArchive
 from kiwiresearch.crawl.settings import STRATEGIES, CrawlSettings, Strategy
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep
-from kiwiresearch.crawl.walk import walk
+from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.static import StaticEmbedder
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim.archive import Archive
@@ -176,7 +176,7 @@ def _title_index(archive: Archive) -> Iterator[TitleIndex | None]:
 
 
 def _visits(book: OpenBook, case: Case) -> Visits:
-    hits = [hit.ref.path for hit in find([book], case.topic, SearchOptions(limit=PAGES)).hits]
+    hits = [hit.ref.path for hit in search_books([book], case.topic, SearchOptions(limit=PAGES)).hits]
     begun = next(walk(_crawl(book, case.topic))).step
     strategies = STRATEGIES if case.hidden else STRATEGIES[:1]
     walks: dict[str, list[str]] = {name: crawled(book, begun, name) for name in strategies}

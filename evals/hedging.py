@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -19,11 +19,11 @@ from itertools import pairwise
 
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_gold import MORE, PAGE_DATES, WRONG_DATES
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.names import name_similarity, parse_name, token_similarity
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.kin_firewall_ways import WAYS, About, Case, denied
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page.doc import InfoboxRow, PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.libzim import LibzimArchive
 
 ZIMS = SHARED_DATA / "zims"

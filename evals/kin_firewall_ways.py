@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import DATE_FIELDS, PLACE_FIELDS, RELATION_FIELDS, FieldName, Sex
 from kiwiresearch.text.dates.calendar import astronomical_year, calendar_year, day_number
+from kiwiresearch.text.dates.mentions import DateMention
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.when import DateMention
 from kiwiresearch.text.words import fold
 
 FLIPPED: dict[FieldName, tuple[FieldName, ...]] = {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from evals.data import SHARED_DATA, digest_of
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.privacy.living import DEATH_FIELDS, first_year, is_likely_living, last_year, living_status
 from kiwiresearch.kin.tree import DATE_FIELDS, Fact, PersonId, Tree
 

@@ -18,7 +18,7 @@ from evals.data import SHARED_DATA, digest_of
 from evals.kin_records import Column, link
 from evals.kin_trees import Halves, halves
 from kiwiresearch.kin.conflict_values import compare_values
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, ResolveSettings
 from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.tree import Tree

@@ -17,8 +17,8 @@ from typing import Any
 from evals.data import SHARED_DATA
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
-from kiwiresearch.zim.build import build_sample
+from kiwiresearch.page.parser import open_page
+from kiwiresearch.zim.book_writer import build_sample
 from kiwiresearch.zim.libzim import LibzimArchive
 
 LABELS = Path(__file__).with_name("labels")

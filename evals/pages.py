@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from evals.data import SHARED_DATA, digest_of
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.paths import resolve_href
 

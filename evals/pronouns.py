@@ -21,7 +21,7 @@ from evals.data import SHARED_DATA, digest_of
 from evals.labelled import LABELS
 from kiwiresearch.ask.pronouns import SURE, context_on, likely_referent
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import Reader, shared_reader
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.libzim import LibzimArchive

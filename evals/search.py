@@ -19,9 +19,9 @@ from pathlib import Path
 
 from evals.data import SHARED_DATA, digest_of
 from evals.windows import windows_of
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -149,7 +149,7 @@ def _ours(file: Path, questions: Sequence[str]) -> tuple[list[list[str]], list[l
 
 
 def _paths(book: OpenBook, question: str, wish: SearchOptions) -> list[str]:
-    return [hit.ref.path for hit in find([book], question, wish).hits]
+    return [hit.ref.path for hit in search_books([book], question, wish).hits]
 
 
 def _libzim(file: Path, questions: Sequence[str]) -> list[list[str]]:

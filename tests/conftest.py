@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, settings
 from tests.postgres import postgres_server
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.zim import build, integrity
-from kiwiresearch.zim.build import NewPage, NewRedirect, build_sample, write_book
+from kiwiresearch.zim import book_writer, integrity
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, build_sample, write_book
 from kiwiresearch.zim.integrity import Verdict
 
 __all__ = ["postgres_server"]
@@ -103,7 +103,7 @@ def _sample_for_every_home(_built_sample: Callable[[], Path]) -> Iterator[None]:
             part.unlink(missing_ok=True)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "build_sample", copied)
+        patch.setattr(book_writer, "build_sample", copied)
         yield
 
 

@@ -21,7 +21,7 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.evidence import Quote
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.query import Score
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive

@@ -17,7 +17,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, Job, JobRequest, QuestionsRequest, ResearchRequest
 from kiwiresearch.page.doc import page_record
 from kiwiresearch.page.elements import CUTS
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.settings import defaults, environment_variable

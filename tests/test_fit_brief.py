@@ -10,7 +10,7 @@ from evals.brief_aspects import Marked
 from tools import fit_brief
 
 from kiwiresearch.brief.relevance import feature_weights
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 LEAD = """
 The Salt road was a trade route of northern Varn. Salt was carried on it from the mines to the harbour.

@@ -12,9 +12,9 @@ from evals.hidden import BookWithout, Ends, HiddenArchive
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.page.doc import Infobox, Link, PageDoc
 from kiwiresearch.page.html import bare_text
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Archive, Entry
@@ -210,8 +210,8 @@ def test_search_in_a_real_book_never_finds_the_article(schools: LibzimArchive, t
     build_titles(hidden, index)
     whole = OpenBook(schools)
     book = BookWithout(hidden, open_titles(index, hidden.book), whole)
-    assert find([whole], "Paul McCartney").hits[0].ref.path == gone
-    paths = [hit.ref.path for hit in find([book], "Paul McCartney", SearchOptions(limit=40)).hits]
+    assert search_books([whole], "Paul McCartney").hits[0].ref.path == gone
+    paths = [hit.ref.path for hit in search_books([book], "Paul McCartney", SearchOptions(limit=40)).hits]
     assert "The_Beatles" in paths
     assert gone not in paths
     assert book.text(gone) is None

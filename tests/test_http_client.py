@@ -25,7 +25,7 @@ from tests.http_servers import (
     silent,
 )
 
-from kiwiresearch.http_client import HttpClient, HttpFailure, Limit, retried_once
+from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, retried_once
 
 MAX_BYTES = 2**20
 
@@ -37,7 +37,7 @@ def client() -> Iterator[HttpClient]:
 
 
 def fetched(client: HttpClient, url: str, seconds: float = 20.0, **request: bytes) -> bytes:
-    with client.open("POST" if request else "GET", url, Limit(seconds), **request) as response:  # type: ignore[arg-type]
+    with client.open("POST" if request else "GET", url, Deadline(seconds), **request) as response:  # type: ignore[arg-type]
         return response.read(MAX_BYTES)
 
 
@@ -117,7 +117,7 @@ def test_a_limit_holds_for_several_calls(client: HttpClient) -> None:
     server = Failing(closed, good=20)
     with serving(server) as address:
         fetched(client, address)
-        threads, limit = set(threading.enumerate()), Limit(20.0)
+        threads, limit = set(threading.enumerate()), Deadline(20.0)
         for _ in range(10):
             with client.open("GET", address, limit) as response:
                 assert response.read(10) == b"host"
@@ -131,7 +131,7 @@ def test_a_limit_holds_for_several_calls(client: HttpClient) -> None:
 
 def test_a_body_may_be_read_in_another_context(client: HttpClient) -> None:
     """A stream that a web server goes on with in another thread keeps its limit."""
-    with serving(DRIPS["parts"]) as address, client.open("GET", address, Limit(0.3)) as response:
+    with serving(DRIPS["parts"]) as address, client.open("GET", address, Deadline(0.3)) as response:
         chunks = response.chunks(MAX_BYTES)
         assert contextvars.Context().run(next, chunks) == b"x"
         with pytest.raises(HttpFailure) as told:
@@ -149,7 +149,7 @@ def test_no_redirect_is_followed_and_no_cookie_sent_back(client: HttpClient) -> 
 
     with serving(leads_on) as address:
         for _ in range(2):
-            with client.open("GET", address, Limit(20.0)) as response:
+            with client.open("GET", address, Deadline(20.0)) as response:
                 assert response.is_redirect
                 assert response.headers["location"] == "http://127.0.0.1:9/"
     assert seen == [None, None]

@@ -30,8 +30,8 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.walk import Walker
-from kiwiresearch.page.read import open_page
+from kiwiresearch.crawl.walker import Walker
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.similarity import stems_in
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from kiwiresearch.ask.settings import AskOptions
     from kiwiresearch.cases.case import Case
     from kiwiresearch.claims.claim import Claim
-    from kiwiresearch.claims.conflicts.compare import TextComparison
+    from kiwiresearch.claims.conflicts.comparison import TextComparison
     from kiwiresearch.crawl.settings import CrawlSettings
     from kiwiresearch.errors import KiwiError
     from kiwiresearch.kin.loop.settings import CaseSettings
     from kiwiresearch.page.doc import PageDoc
-    from kiwiresearch.page.read import open_page, read_page
+    from kiwiresearch.page.parser import open_page, read_page
     from kiwiresearch.runs.research import RunOutcome
-    from kiwiresearch.search.find import Findings
+    from kiwiresearch.search.shelf_search import SearchResult
     from kiwiresearch.verify.ledger import Verification
     from kiwiresearch.workspace.workspace import find_page
 

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.search.find import Findings, SearchOptions
+from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
-from kiwiresearch.zim.library import Shelf, listed_book
+from kiwiresearch.zim.shelf import Shelf, listed_book
 
 if TYPE_CHECKING:
     from kiwiresearch.ask.answer import Answer
     from kiwiresearch.ask.settings import AskOptions
     from kiwiresearch.cases.case import Case
     from kiwiresearch.claims.claim import Claim
-    from kiwiresearch.claims.conflicts.compare import TextComparison
+    from kiwiresearch.claims.conflicts.comparison import TextComparison
     from kiwiresearch.crawl.settings import CrawlSettings
     from kiwiresearch.kin.loop.settings import CaseSettings
     from kiwiresearch.page.doc import PageDoc
@@ -37,7 +37,7 @@ class OpenShelf(Shelf):
         self._settings = workspace.settings
         self._finder = Finder(workspace, self, all_books=all_books)
 
-    def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> Findings:
+    def search(self, query: str, *, limit: int = 10, fast: bool = False, focus: str = "") -> SearchResult:
         """The pages that answer a query, best first; `fast` reads none, `focus` decides between senses."""
         return self._finder.find(query, SearchOptions(limit=limit, fast=fast, focus=focus))
 
@@ -86,7 +86,7 @@ class OpenShelf(Shelf):
 
     def find_conflicts(self, a: str, b: str, *, title: str = "") -> TextComparison:
         """Whether one text contradicts another, and where; `title` says what both are about."""
-        from kiwiresearch.claims.conflicts.compare import compare_texts
+        from kiwiresearch.claims.conflicts.comparison import compare_texts
 
         return compare_texts(a, b, title)
 

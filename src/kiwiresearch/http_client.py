@@ -42,7 +42,7 @@ class HttpFailure(Exception):
         self.kind = kind
 
 
-class Limit:
+class Deadline:
     """The time by which a call, or several calls together, must be done.
 
     A socket's own timeout restarts with each byte, so it never stops a server that sends one now and then.
@@ -68,11 +68,11 @@ class Limit:
         return left
 
 
-CURRENT_DEADLINE: ContextVar[Limit] = ContextVar("deadline")
+CURRENT_DEADLINE: ContextVar[Deadline] = ContextVar("deadline")
 
 
 @contextmanager
-def _within(deadline: Limit) -> Iterator[None]:
+def _within(deadline: Deadline) -> Iterator[None]:
     """Bounds all reads and writes in the block, and turns their errors into an HttpFailure.
 
     Never held while a generator yields to its caller, who may resume it in another context.
@@ -99,7 +99,7 @@ class HttpReply:
 class HttpResponse:
     """Status and headers of a response whose body is still to be read."""
 
-    def __init__(self, response: httpx2.Response, deadline: Limit) -> None:
+    def __init__(self, response: httpx2.Response, deadline: Deadline) -> None:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         """Names are looked up in any case."""
@@ -136,7 +136,12 @@ class HttpClient:
     """
 
     def __init__(
-        self, *, read_s: float, connect_s: float = 0.0, headers: Mapping[str, str] | None = None, max_connections: int = 0
+        self,
+        *,
+        read_s: float,
+        connect_s: float = 0.0,
+        headers: Mapping[str, str] | None = None,
+        max_connections: int = 0,
     ) -> None:
         self._read_s = read_s
         self._connect_s = connect_s or read_s
@@ -150,7 +155,7 @@ class HttpClient:
         self,
         method: str,
         url: str,
-        deadline: Limit,
+        deadline: Deadline,
         *,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,

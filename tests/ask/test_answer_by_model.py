@@ -16,7 +16,7 @@ from kiwiresearch.ask.answer import GENERAL, AnswerConflict, AnswerSentence
 from kiwiresearch.ask.notices import CUT_OFF, REPEATED, UNSUPPORTED, WITHHELD
 from kiwiresearch.ask.settings import MODES, AskSettings, Mode
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Reply
 from kiwiresearch.llm.scripted import CutOff, ScriptedModel
 
@@ -192,7 +192,7 @@ def test_an_empty_stream_of_a_server_is_asked_for_without_streaming() -> None:
         else:
             talk.send(200, whole(GOOD))
 
-    with serving(chat) as server, ChatModel(server.address, timeouts=Patience(retry_after_s=0)) as model:
+    with serving(chat) as server, ChatModel(server.address, timeouts=Timeouts(retry_after_s=0)) as model:
         assert told(model).lines == [BORN]
     assert [body["stream"] for body in server.chats] == [True, False]
 

@@ -10,7 +10,7 @@ from tests.ask.given import BRIDGE, CURIE, a_passage
 
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.firewall import SentenceJudge, SupportedSentence, passage_sentences, pronoun_is_clear
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import shared_reader
 from kiwiresearch.zim.libzim import LibzimArchive
 

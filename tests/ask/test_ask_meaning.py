@@ -19,8 +19,8 @@ from kiwiresearch.ask.score import MAX_SCORED
 from kiwiresearch.ask.settings import AskOptions, AskSettings
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.find import SearchHelpers
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchHelpers
 
 HOMES = {"nest", "home", "dwell", "dwells"}
 FOODS = {"eat", "food", "feeds"}

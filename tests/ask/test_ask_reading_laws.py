@@ -15,7 +15,7 @@ from tests.page.test_page_laws import markup
 from kiwiresearch.ask.page_units import SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 

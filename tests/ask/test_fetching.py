@@ -9,7 +9,7 @@ from tests.llm.servers import Talk, event, serving
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.by_model import MAX_FETCHES, TOOL
 from kiwiresearch.errors import PageNotFound
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Reply, ToolCall
 from kiwiresearch.llm.scripted import ScriptedModel
 
@@ -93,7 +93,7 @@ def test_a_real_conversation_with_a_tool(knows_tools: bool) -> None:
         else:
             talk.say(LANES, f" The bridge was opened in 1932 [{BRIDGE.key}].")
 
-    with serving(chat) as server, ChatModel(server.address, timeouts=Patience(retry_after_s=0)) as model:
+    with serving(chat) as server, ChatModel(server.address, timeouts=Timeouts(retry_after_s=0)) as model:
         found = told(model, a_found("How many lanes?"), shelf)
     lanes = ["The bridge carries eight lanes of traffic."] if knows_tools else []
     assert found.lines == [*lanes, "The bridge was opened in 1932."]

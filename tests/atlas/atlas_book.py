@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.bulk.bulk_book import tables_here
 
 from kiwiresearch.version import __version__
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 
 TABLES = ("titles", "pages", "links", "claims", "people")
 METADATA = {

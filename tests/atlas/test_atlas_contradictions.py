@@ -252,7 +252,7 @@ def test_real_disagreements_of_a_real_book_are_found(shared_data: Path, tmp_path
     from tests.atlas.atlas_book import write_elm_shards
 
     from kiwiresearch.atlas.atlas import open_atlas
-    from kiwiresearch.zim.build import NewPage, write_book
+    from kiwiresearch.zim.book_writer import NewPage, write_book
     from kiwiresearch.zim.libzim import LibzimArchive
 
     real = LibzimArchive(shared_data / "zims" / "schools-2007.zim")

@@ -9,8 +9,8 @@ from tests.atlas.atlas_book import HTML, METADATA, write_elm_shards
 from kiwiresearch.atlas.atlas import open_atlas
 from kiwiresearch.atlas.database import ResultWindow
 from kiwiresearch.atlas.queries import TimelineFilter, timeline
-from kiwiresearch.workspace.atlas import atlas_screen
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.workspace.atlas import policy_filter_for
+from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.policy import Policy
 
 
@@ -21,6 +21,6 @@ def test_a_claim_names_the_page_that_a_policy_hides(tmp_path: Path) -> None:
     atlas = open_atlas(write_elm_shards(tmp_path / "p.zim", tmp_path / "shards", ("claims",)), tmp_path / "kept")
     found = timeline(atlas, TimelineFilter(), ResultWindow(50, 0))
     assert {row["title"] for row in found.rows} == {"Ada Rowe (painter)", "Tom Rowe"}
-    seen = atlas_screen(atlas.book, Policy(hidden=("Ada Rowe (painter)",)), ()).filter_page(found)
+    seen = policy_filter_for(atlas.book, Policy(hidden=("Ada Rowe (painter)",)), ()).filter_page(found)
     assert {row["path"] for row in seen.rows} == {"p2"}
     assert seen.hidden == len(found.rows) - len(seen.rows) > 0

@@ -17,7 +17,7 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe
 from kiwiresearch.system import FileLock
 from kiwiresearch.web import context
 from kiwiresearch.web.app import make_app
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 PARTS = ("contradictions", "timeline", "ranks", "regions", "kin")
 

@@ -24,10 +24,10 @@ from kiwiresearch.claims.claim import Claim, ClaimSignals, ClaimType, Measure
 from kiwiresearch.evidence import recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 TOP = "Late Bronze Age collapse"
@@ -78,7 +78,7 @@ def a_claim(
         "measures": tuple(Measure(one, "people", page, dates[0].when if dates else None) for one in numbers),
         "dates": tuple(dates),
         "names": (page,),
-        "score": Score((ScoreLine("references in the sentence", 1.2), ScoreLine("hedged", -0.4))),
+        "score": Score((ScoreTerm("references in the sentence", 1.2), ScoreTerm("hedged", -0.4))),
     }
     return Claim(**(known | more))
 
@@ -277,7 +277,7 @@ def of_words(text: str, url: str = "") -> Brief:
     """A brief in which every field that a book can fill holds the same words."""
     make = Making()
     ref = EntryRef(BOOK, text or "x")
-    score = Score((ScoreLine(text, 1.0), ScoreLine(text, -1.0)))
+    score = Score((ScoreTerm(text, 1.0), ScoreTerm(text, -1.0)))
     claim = a_claim(
         text, f"{text} is so", text, "quote", quotes=(recorded_quote(ref, 0, max(len(text), 1), text),), subject=text,
         scope=text, anchor=text, book_name=text, tags=(text,), names=(text,), score=score,

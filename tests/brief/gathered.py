@@ -19,7 +19,7 @@ from kiwiresearch.brief.support import Assertion, merge_equivalent
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.walk import walk
+from kiwiresearch.crawl.walker import walk
 from kiwiresearch.search.open_book import OpenBook
 
 INTRODUCTION = """

@@ -8,7 +8,7 @@ from tests.brief.gathered import Gathered, gathered
 from kiwiresearch.brief.relevance import LIKELY, feature_weights, sentences_on, usable_sentences
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.step import StartStep
-from kiwiresearch.page.read import page_of_text
+from kiwiresearch.page.parser import page_from_text
 
 
 def the(found: Gathered, words: str) -> Claim:
@@ -262,7 +262,7 @@ def test_each_sign_has_its_weight() -> None:
 def test_a_name_is_abbreviated_as_its_language_does(language: str, is_wanted: bool) -> None:
     """'UN' is the United Nations in English; in French it is the word for one."""
     begun = StartStep("United Nations", "", False, (), (), (), (), head="United Nations")
-    wanted = usable_sentences(begun, page_of_text("Un port.", "Port", language))
+    wanted = usable_sentences(begun, page_from_text("Un port.", "Port", language))
     assert wanted("UN PORT DE LA MER", ("Histoire",)) is is_wanted
     assert wanted("The United Nations met.", ("Histoire",))
 

@@ -14,7 +14,7 @@ from tests.crawl.trails import a_shelf_book
 from kiwiresearch.brief.importance import WeightedClaim, stems_of
 from kiwiresearch.brief.support import Assertion, independent_pages, merge_equivalent, says_the_same
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
 
 BURNT = "Raiders from the islands burnt the old harbour of Varn."
 OWN_WORDS = "One night raiders from the islands burnt the whole old harbour of Varn with its ships."
@@ -25,7 +25,7 @@ def weighed(page: str, text: str, points: float = 1.0, **more: Any) -> WeightedC
 
 
 def of_claim(claim: Claim, points: float = 1.0) -> WeightedClaim:
-    return WeightedClaim(claim, stems_of(claim.text, "eng"), Score((ScoreLine("weight", points),)), "eng", points)
+    return WeightedClaim(claim, stems_of(claim.text, "eng"), Score((ScoreTerm("weight", points),)), "eng", points)
 
 
 def told(said: list[Assertion]) -> list[tuple[int, list[str]]]:

@@ -12,7 +12,7 @@ from kiwiresearch.bulk.batch import BulkWork, EntryReader, FinishedBatch, pack_b
 from kiwiresearch.bulk.finished_folder import BulkManifest
 from kiwiresearch.bulk.run import write_book as write_tables
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 TABLES = ("titles", "pages", "links", "claims", "people")

@@ -15,7 +15,7 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import claim_from_record
 from kiwiresearch.errors import BadUsage, BookChanged
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 

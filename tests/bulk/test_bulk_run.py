@@ -18,7 +18,7 @@ from kiwiresearch.bulk.run import BulkProgress, write_book
 from kiwiresearch.bulk.tables import RowTally, from_parquet, page_tally
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, KiwiError
 from kiwiresearch.system import FileLock
-from kiwiresearch.zim.build import write_book as write_zim
+from kiwiresearch.zim.book_writer import write_book as write_zim
 
 Filled = Callable[..., BulkManifest]
 

@@ -24,10 +24,10 @@ from kiwiresearch.claims.claim import (
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import Quote, recorded_quote
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 HTML = """<p>The <a href="Red_Tower">Red Tower</a> was the tallest house of <a href="Avonia">Avonia</a>.
@@ -102,7 +102,7 @@ def test_the_record_shows_the_evidence() -> None:
 def test_the_record_explains_the_confidence() -> None:
     """The confidence lies between 0 and 1 and is the sum of the terms beside it (R65, R125)."""
     record = claim_record(the_claim())
-    terms = tuple(ScoreLine(**line) for line in record["confidence_terms"])
+    terms = tuple(ScoreTerm(**line) for line in record["confidence_terms"])
     assert 0 < record["confidence"] < 1
     assert record["confidence"] == confidence_of(Score(terms))
     assert {line.signal for line in terms} >= {
@@ -212,7 +212,7 @@ def test_confidence_is_the_probability_of_the_score(points: float, expected: str
 words = st.text(max_size=30)
 numbers = st.integers(0, 500)
 signals = st.builds(ClaimSignals, numbers, numbers, numbers, st.booleans(), st.booleans(), st.booleans())
-scores = st.lists(st.builds(ScoreLine, words, st.floats(-9, 9)), max_size=3).map(lambda lines: Score(tuple(lines)))
+scores = st.lists(st.builds(ScoreTerm, words, st.floats(-9, 9)), max_size=3).map(lambda lines: Score(tuple(lines)))
 hedges = st.builds(Hedge, numbers, numbers, words, st.sampled_from(["may", "some", "debated", "uncertain"]))
 types = st.sampled_from(CLAIM_TYPES)
 SAID = "In 1905 about 12 million people lived there; from c. 1200 BC to 5 June 1944 it rained 3.5 to 4 mm (0.15 in)."

@@ -16,7 +16,7 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record, cla
 from kiwiresearch.evidence import FACTS_BOX, is_on_page
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BOOK = "Book of towns"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.claims.conflicts.compare import compare, compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare, compare_texts
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 LIVING = ("Nora Wendover", "Peter Lowbridge")
 SECRETS = ("Nora", "Lowbridge", "1962", "Tilbrook")

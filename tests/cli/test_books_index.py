@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.shelf import listed_book
 
 Told = Callable[..., tuple[int, str, str]]
 COUNT = 12

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 

@@ -9,8 +9,8 @@ import pytest
 
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
+from kiwiresearch.zim.shelf import listed_book
 
 Told = Callable[..., tuple[int, str, str]]
 

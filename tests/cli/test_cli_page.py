@@ -9,7 +9,7 @@ import pytest
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.ids import page_id
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 

@@ -17,7 +17,7 @@ from tests.cli.processes import INTERRUPTIBLE, SCRIPT, on_terminal
 
 from kiwiresearch.cli.start import run
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.cli.processes import SCRIPT
 from kiwiresearch.cli.start import run
 from kiwiresearch.workspace.inventory import diagnose
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 BookMaker = Callable[..., Path]
 

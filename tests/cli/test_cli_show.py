@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kiwiresearch.cli.output import safe
 from kiwiresearch.cli.start import run
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 

@@ -14,7 +14,7 @@ from tests.research.proved_runs import a_finished_run
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.brief.brief import record_of
-from kiwiresearch.claims.conflicts.compare import compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare_texts
 from kiwiresearch.ids import canonical_json
 
 Told = Callable[..., tuple[int, str, str]]

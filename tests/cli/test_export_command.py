@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 

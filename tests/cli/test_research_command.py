@@ -17,7 +17,7 @@ from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 DATED = re.compile(r"\d{4}-\d\d-\d\d_(.+)")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 Told = Callable[..., tuple[int, str, str]]
 PAGES = {"Harbour": "<p>Ships rest in a harbour.</p>", "Tide": "<p>The tide rises.</p>", "Été": "<p>Une saison.</p>"}

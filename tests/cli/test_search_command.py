@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.shelf import listed_book
 
 Told = Callable[..., tuple[int, str, str]]
 

@@ -14,7 +14,7 @@ from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.ids import page_id
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 
 
 def crawled(*books: OpenBook, topic: str = "salt road", **options: Any) -> CrawlState:
@@ -135,5 +135,5 @@ def test_titles_with_line_breaks_stay_on_their_line() -> None:
 
 def test_lines_of_a_score_are_plain_data() -> None:
     """Signals and their points keep their order."""
-    lines = (ScoreLine("keywords", 2.5), ScoreLine("stub", -5.0))
+    lines = (ScoreTerm("keywords", 2.5), ScoreTerm("stub", -5.0))
     assert score_lines_record(lines) == [{"signal": "keywords", "points": 2.5}, {"signal": "stub", "points": -5.0}]

@@ -14,7 +14,7 @@ from kiwiresearch.crawl.outputs import MAX_LEFT_LISTED, crawl_log, missing_words
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import EndStep, LearnStep
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 
 PAGE = re.compile(r"(\d+)\. (.+) \(depth (\d+), (-?[\d.]+) points\)")
 
@@ -199,10 +199,10 @@ def test_two_books_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ((ScoreLine("keywords", 2.5), ScoreLine("stub", -5.0)), "keywords +2.5, stub -5"),
+        ((ScoreTerm("keywords", 2.5), ScoreTerm("stub", -5.0)), "keywords +2.5, stub -5"),
         ((), "nothing speaks for it"),
     ],
 )
-def test_a_score_in_words(lines: tuple[ScoreLine, ...], words: str) -> None:
+def test_a_score_in_words(lines: tuple[ScoreTerm, ...], words: str) -> None:
     """Each term of a score has its sign."""
     assert score_words(lines) == words

@@ -6,7 +6,7 @@ from tests.crawl.trails import TEXT, a_shelf_book, settings, state_after, steps_
 
 from kiwiresearch.crawl.outputs import crawl_log, score_words
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 
 
 def test_a_page_that_names_the_topic_once_names_it() -> None:
@@ -20,4 +20,4 @@ def test_a_page_that_names_the_topic_once_names_it() -> None:
 
 def test_large_points_are_printed_in_full() -> None:
     """Weights up to 1000 are allowed, and terms still add up to the points printed."""
-    assert score_words((ScoreLine("keywords", 50051.26),)) == "keywords +50051.26"
+    assert score_words((ScoreTerm("keywords", 50051.26),)) == "keywords +50051.26"

@@ -21,7 +21,7 @@ from tests.crawl.trails import Directions, ShelfArchive, a_shelf_book, html, pat
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
-from kiwiresearch.crawl.walk import walk
+from kiwiresearch.crawl.walker import walk
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -8,9 +8,9 @@ from tests.crawl.trails import PLAIN, a_shelf_book, begun, settings, steps_of, v
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import StartStep
 from kiwiresearch.crawl.subject import TopicSubject, read_subject
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 
 PAGES = {
     "Fenfever": """
@@ -50,9 +50,9 @@ def book() -> OpenBook:
 
 
 def taken_apart(book: OpenBook, topic: str) -> TopicSubject:
-    hits = find([book], topic, SearchOptions(limit=30, read=30)).hits
+    hits = search_books([book], topic, SearchOptions(limit=30, read=30)).hits
     return read_subject(
-        parse_query(topic), hits, lambda name: find([book], name, SearchOptions(limit=5, fast=True)).hits
+        parse_query(topic), hits, lambda name: search_books([book], name, SearchOptions(limit=5, fast=True)).hits
     )
 
 

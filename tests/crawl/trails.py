@@ -14,7 +14,7 @@ import numpy as np
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import CrawlStep, EndStep, LookStep, StartStep, VisitStep
-from kiwiresearch.crawl.walk import walk
+from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Score

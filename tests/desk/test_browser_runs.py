@@ -17,7 +17,7 @@ from tests.research.compared_runs import two_snapshots
 
 from kiwiresearch.export.formats import grouped_formats
 from kiwiresearch.web.desk.static_files import has_file
-from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.output_folders import runs_folder
 from kiwiresearch.workspace.workspace import open_workspace
 
 FORMATS = [form.name for group in grouped_formats().values() for form in group]

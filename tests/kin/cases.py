@@ -12,7 +12,7 @@ from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.tables import METADATA
 from kiwiresearch.kin.tree import FieldName, Qualifier, Source
 from kiwiresearch.store.engine import Address
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 NOW = "2026-01-01T00:00:00Z"
 TEXT = (

@@ -16,8 +16,8 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 
 def when(text: str) -> DateRange:

@@ -17,7 +17,7 @@ from kiwiresearch.kin.store.queues import FrontierItem
 from kiwiresearch.kin.tree import LivingStatus, Person, Tree
 from kiwiresearch.llm.model import Model
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 NOW = "2026-01-01T00:00:00Z"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.privacy.hidden_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.privacy.redaction import Mode, check_mode
 from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, words
 from kiwiresearch.kin.privacy.traces import Trace, TraceKind
+from kiwiresearch.kin.privacy.withheld_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.tree import LivingStatus, PersonId, Tree
 
 LARGEST = 256 * 1024 * 1024

@@ -12,7 +12,7 @@ from tests.kin.test_kin_resolve import DOUBTFUL, an_opinion
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.by_model import read_missing_fields
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.attribution import is_stated
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop.case_model import CaseModel, verify_by_model
@@ -25,7 +25,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.llm.guards import CircuitBreakerModel, find_ungrounded_word
 from kiwiresearch.llm.model import Message
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 SHOWN = "name: Henry Frederick; Henry, Prince of Wales\nborn 19 February 1594 Stirling\nsiblings: Charles I"

@@ -9,14 +9,14 @@ import pytest
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
 from tests.kin.test_kin_extract import page_of
 
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check_relative
 from kiwiresearch.kin.lineage import parse_ancestor_label
 from kiwiresearch.kin.loop.source_records import CheckedFact, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources.source import Fetched
 from kiwiresearch.kin.tree import FieldName, Source
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 OPENING = "<p><b>John Carter</b> (5 May 1805 – 6 June 1880) was a painter. He was born in Hull.</p>"
 CHILDREN = (

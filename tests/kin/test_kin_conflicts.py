@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from kiwiresearch.codec import plain
-from kiwiresearch.kin.conflict import Conflict, conflicts_of
+from kiwiresearch.kin.conflict import Conflict, find_conflicts
 from kiwiresearch.kin.conflict_by_model import Analysis, reorder_values, review_conflicts
 from kiwiresearch.kin.conflict_values import compare_values
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source, Tree
 from kiwiresearch.llm.scripted import ScriptedModel
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 WIKI = Source("wiki", "zim://book/Page", "Wikipedia", origin_group="wikipedia")
 DATA = Source("data", "https://example.org/Q1", "Wikidata", tier=1, origin_group="wikipedia")
@@ -50,7 +50,7 @@ def a_tree(*facts: Fact, **person: object) -> Tree:
 
 
 def the_conflict(*facts: Fact, **person: object) -> Conflict:
-    (found,) = conflicts_of(a_tree(*facts, **person))
+    (found,) = find_conflicts(a_tree(*facts, **person))
     return found
 
 
@@ -89,13 +89,13 @@ def test_only_values_that_exclude_each_other_are_a_conflict(
 def test_agreeing_facts_are_no_conflict() -> None:
     """A year, the day in it, and the same day in the other calendar stand side by side."""
     facts = [a_fact("birth_date", "23 April 1564"), a_fact("birth_date", "3 May 1564", DATA)]
-    assert conflicts_of(a_tree(*facts, a_fact("birth_date", "1564", TOMB))) == ()
+    assert find_conflicts(a_tree(*facts, a_fact("birth_date", "1564", TOMB))) == ()
 
 
 def test_names_wives_and_children_may_be_many() -> None:
     """What people can have several of never competes."""
     facts = [a_fact("name", "Maria"), a_fact("name", "Mary", DATA), a_fact("spouse", "A B"), a_fact("spouse", "C D")]
-    assert conflicts_of(a_tree(*facts)) == ()
+    assert find_conflicts(a_tree(*facts)) == ()
 
 
 def married(*facts: Fact, wives: str = "w") -> Tree:
@@ -109,16 +109,17 @@ def test_a_marriage_has_one_date_and_one_place() -> None:
     """Two dates or places of the only marriage of somebody compete, with what would settle it (R357, R403)."""
     dates = (a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "3 May 1851", TOMB))
     places = (a_fact("marriage_place", "Leeds"), a_fact("marriage_place", "Hull", TOMB))
-    found = conflicts_of(married(*dates, *places))
+    found = find_conflicts(married(*dates, *places))
     assert [one.field for one in found] == ["marriage_date", "marriage_place"]
     assert found[0].next_actions[0] == "Seek a civil marriage registration."
-    assert conflicts_of(married(*dates, *places, wives="vw")) == ()
+    assert find_conflicts(married(*dates, *places, wives="vw")) == ()
 
 
 def test_a_wedding_at_the_registry_and_one_in_church_are_no_conflict() -> None:
     """Days apart are two ceremonies of one marriage; another calendar is none either."""
     assert (
-        conflicts_of(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA))) == ()
+        find_conflicts(married(a_fact("marriage_date", "3 May 1850"), a_fact("marriage_date", "5 May 1850", DATA)))
+        == ()
     )
     assert compare_values("marriage_date", "23 April 1564", "3 May 1564") == "calendar"
 
@@ -139,7 +140,7 @@ def test_a_father_of_more_than_sixty_is_too_old_here_as_everywhere() -> None:
     facts = (a_fact("birth_date", "1765", REGISTER), a_fact("birth_date", "1759"))
     persons = {"p": Person("p", "X"), "f": Person("f", "Y", sex="male", birth=a_date("1700"))}
     tree = Tree(persons, (Relationship("1", "parent_of", "f", "p"),), facts, SOURCES)
-    (found,) = conflicts_of(tree)
+    (found,) = find_conflicts(tree)
     assert found.recommended_value == "1759"
     assert "was born in 1700" in found.competing_assertions[1].problem
 
@@ -180,7 +181,7 @@ def test_official_sources_outrank_contributed_ones() -> None:
     office = Source("office", "https://example.org/3", "Office", official=True, user_contributed=False)
     facts = (a_fact("birth_date", "1650"), a_fact("birth_date", "1651", office))
     tree = Tree({"p": Person("p", "X")}, facts=facts, sources={**SOURCES, "office": office})
-    (found,) = conflicts_of(tree)
+    (found,) = find_conflicts(tree)
     assert found.recommended_value == "1651"
     assert "official" in found.evidence_ranking[0].reason
 
@@ -190,7 +191,7 @@ def test_where_nothing_decides_nothing_is_recommended() -> None:
     equal = Source("other", "https://example.org/4", "Other", origin_group="other")
     facts = (a_fact("birth_date", "1889"), a_fact("birth_date", "1890", equal))
     tree = Tree({"p": Person("p", "X")}, facts=facts, sources={**SOURCES, "other": equal})
-    (found,) = conflicts_of(tree)
+    (found,) = find_conflicts(tree)
     assert (found.resolution_status, found.recommended_value, found.is_tentative) == ("open", None, True)
     assert found.confidence < 0.5
 
@@ -246,7 +247,7 @@ def test_no_value_is_lost() -> None:
 def test_rejected_facts_do_not_compete() -> None:
     """What was rejected or replaced is no side of a conflict."""
     facts = (a_fact("birth_date", "1889"), a_fact("birth_date", "1990", DATA, status="rejected"))
-    assert conflicts_of(a_tree(*facts)) == ()
+    assert find_conflicts(a_tree(*facts)) == ()
 
 
 def test_two_fathers_are_a_conflict_unless_one_adopted() -> None:
@@ -257,16 +258,16 @@ def test_two_fathers_are_a_conflict_unless_one_adopted() -> None:
         "b": Person("b", "George Brown", sex="male"),
     }
     ties = (Relationship("1", "parent_of", "a", "p"), Relationship("2", "parent_of", "b", "p"))
-    (found,) = conflicts_of(Tree(persons, ties))
+    (found,) = find_conflicts(Tree(persons, ties))
     assert found.field == "father"
     adopted = (ties[0], Relationship("2", "parent_of", "b", "p", qualifier="adoptive"))
-    assert conflicts_of(Tree(persons, adopted)) == ()
+    assert find_conflicts(Tree(persons, adopted)) == ()
 
 
 def test_the_order_of_facts_changes_nothing() -> None:
     """The same facts give the same conflict, in whatever order they come."""
     facts = [a_fact("birth_date", "1889"), a_fact("birth_date", "1890", TOMB), a_fact("birth_date", "1891", DATA)]
-    assert conflicts_of(a_tree(*facts)) == conflicts_of(a_tree(*facts[::-1]))
+    assert find_conflicts(a_tree(*facts)) == find_conflicts(a_tree(*facts[::-1]))
 
 
 def an_analysis(
@@ -287,7 +288,7 @@ EQUALS = (a_fact("birth_date", "23 June 1894", method="lead"), a_fact("birth_dat
 def test_a_model_may_reorder_equals() -> None:
     """Of two values of equal evidence it may prefer the other one, which stays tentative (R399, R405)."""
     tree = a_tree(*EQUALS)
-    before = conflicts_of(tree)
+    before = find_conflicts(tree)
     model = ScriptedModel(an_analysis([1, 0], 1))
     after = review_conflicts(before, tree, model)
     assert before[0].recommended_value == "23 June 1894"
@@ -302,7 +303,7 @@ def test_a_model_may_reorder_equals() -> None:
 def test_a_model_that_makes_up_its_reasons_is_not_followed(why: str) -> None:
     """A year, a name or a class of evidence that it was not shown makes its order worthless (R402)."""
     tree = a_tree(*EQUALS)
-    before = conflicts_of(tree)
+    before = find_conflicts(tree)
     assert review_conflicts(before, tree, ScriptedModel(an_analysis([1, 0], 1, why=why))).conflicts == before
 
 
@@ -316,7 +317,7 @@ def test_a_model_cannot_outrank_better_evidence() -> None:
 def test_a_reply_that_fits_nothing_changes_nothing(reply: str) -> None:
     """Numbers of values that are not there, half rankings and prose leave the conflict as it is."""
     tree = a_tree(*EQUALS)
-    before = conflicts_of(tree)
+    before = find_conflicts(tree)
     assert review_conflicts(before, tree, ScriptedModel(reply, reply)).conflicts == before
 
 
@@ -324,5 +325,5 @@ def test_people_who_may_live_are_not_shown_to_a_model() -> None:
     """Unknown counts as living."""
     tree = Tree({"p": Person("p", "John")}, facts=EQUALS, sources=SOURCES)
     model = ScriptedModel(an_analysis([1, 0], 1))
-    assert review_conflicts(conflicts_of(tree), tree, model).asked == 0
+    assert review_conflicts(find_conflicts(tree), tree, model).asked == 0
     assert model.asked == []

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page, read_page
+from kiwiresearch.page.parser import open_page, read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
 

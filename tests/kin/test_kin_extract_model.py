@@ -9,11 +9,11 @@ import pytest
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.by_model import read_missing_fields
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 HTML = (

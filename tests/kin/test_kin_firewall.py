@@ -12,7 +12,7 @@ from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.firewall.violations import CHECKS, CODES, Violation
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 PAGE = """Ada Maria Thorne (12 March 1802 – 9 June 1871) was a clockmaker.
 

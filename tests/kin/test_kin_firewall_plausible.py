@@ -6,8 +6,8 @@ import pytest
 
 from kiwiresearch.kin.plausibility import find_implausible
 from kiwiresearch.kin.tree import Fact, Person, RelationKind, Relationship, Tree
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 
 def when(words: str) -> DateRange | None:

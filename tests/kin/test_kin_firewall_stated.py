@@ -9,7 +9,7 @@ import pytest
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import DATE_FIELDS, FieldName
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 VALUES: dict[FieldName, str] = {
     "father": "Josiah Thorne",

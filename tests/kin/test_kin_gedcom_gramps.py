@@ -14,8 +14,8 @@ import pytest
 from tests.kin.gedcom_structure import problems
 
 from kiwiresearch.kin.gedcom.dates import Version
-from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.gedcom.write import tree_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
+from kiwiresearch.kin.gedcom.writer import tree_gedcom
 from kiwiresearch.kin.privacy.redaction import redact
 
 VALIDATE = Path(__file__).parents[2] / "tools" / "validate-gedcom"

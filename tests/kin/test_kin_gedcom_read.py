@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom import lines, read
+from kiwiresearch.kin.gedcom import lines, reader
 from kiwiresearch.kin.gedcom.dates import read_date, write_date
-from kiwiresearch.kin.gedcom.read import ReadGedcom, read_gedcom
+from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
 from kiwiresearch.kin.tree import Fact, Person
 
 HEAD = "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n2 FORM LINEAGE-LINKED\n1 CHAR UTF-8\n"
@@ -237,7 +237,7 @@ def test_a_zip_is_unpacked_within_limits(tmp_path: Path, monkeypatch: pytest.Mon
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("gedcom.ged", f"{HEAD_7}0 @I1@ INDI\n1 NAME A\n" + "1 NOTE x\n" * 1000 + "0 TRLR\n")
     assert len(read_gedcom(path).tree.persons) == 1
-    monkeypatch.setattr(read, "MAX_FILE_BYTES", 5000)
+    monkeypatch.setattr(reader, "MAX_FILE_BYTES", 5000)
     with pytest.raises(BadUsage, match="is larger than"):
         read_gedcom(path)
     with zipfile.ZipFile(path, "w") as archive:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.kin.gedcom_structure import problems
 
 from kiwiresearch.kin.gedcom.dates import Version
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.gedcom.tags import SOURCE_WITHOUT_TEXT, quality_mark
-from kiwiresearch.kin.gedcom.write import tree_gedcom
+from kiwiresearch.kin.gedcom.writer import tree_gedcom
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.tree import (
     Evidence,
@@ -27,8 +27,8 @@ from kiwiresearch.kin.tree import (
     Source,
     Tree,
 )
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 VERSIONS: tuple[Version, ...] = get_args(Version)
 DATES = (

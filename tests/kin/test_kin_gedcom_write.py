@@ -11,13 +11,13 @@ from tests.kin.gedcom_structure import problems
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom.json_export import tree_gedcomx, tree_json
-from kiwiresearch.kin.gedcom.read import read_gedcom
-from kiwiresearch.kin.gedcom.write import tree_gedcom
-from kiwiresearch.kin.gedcom.write_people import slashed_name
+from kiwiresearch.kin.gedcom.person_writer import slashed_name
+from kiwiresearch.kin.gedcom.reader import read_gedcom
+from kiwiresearch.kin.gedcom.writer import tree_gedcom
 from kiwiresearch.kin.privacy.redaction import RedactedTree
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 PAGE = Source(
     "s1", "zim://book/A/Ann", "Schools", "Ann Hill", accessed_at="2026-11-15T10:00:00Z", content_hash="sha256:ab"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin import lineage
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.kinship import Kinship, KinshipFinder, blood_relation_words
 from kiwiresearch.kin.lineage import CommonAncestor, ancestors, common_ancestors, predecessors_from
 from kiwiresearch.kin.tree import Person, PersonId, Qualifier, RelationKind, Relationship, Sex, Tree

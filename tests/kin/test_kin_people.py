@@ -9,10 +9,10 @@ import pytest
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin import language
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.language import ENGLISH, Language, language_data
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 

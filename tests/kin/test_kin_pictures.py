@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.kin.families import Making, vale_family
 
 from kiwiresearch.document.svg import FAMILY_FONT, is_rtl
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.report.descendants import descendants, descendants_layout
 from kiwiresearch.kin.report.drawing import (
     BOX_HEIGHT,

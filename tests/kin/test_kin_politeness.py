@@ -62,7 +62,10 @@ def test_nothing_is_asked_of_a_plugin_that_is_off(stones: Plugin, site: Site, co
     """Without being switched on for the case, a plugin opens no connection and looks up no name (R268)."""
     gate = Gate(Permissions(named={"old_stones": frozenset({site.address})}), memory_in({}), site.time.clock())
     source = SiteSource(at(stones, site.address), gate)
-    for act in (lambda: source.search(PersonQuery("Ada Quill", living="deceased")), lambda: source.fetch("/memorial/1")):
+    for act in (
+        lambda: source.search(PersonQuery("Ada Quill", living="deceased")),
+        lambda: source.fetch("/memorial/1"),
+    ):
         with pytest.raises(SourceRefused) as told:
             act()
         assert told.value.rule == "switched off"

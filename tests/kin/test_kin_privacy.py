@@ -12,10 +12,10 @@ from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME, WITHHELD
 from kiwiresearch.kin.privacy.living import living_status
 from kiwiresearch.kin.privacy.redaction import Mode, decade, redact
 from kiwiresearch.kin.privacy.text_parts import region
+from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD
 from kiwiresearch.kin.tree import (
     Evidence,
     Fact,
@@ -28,8 +28,8 @@ from kiwiresearch.kin.tree import (
     Source,
     Tree,
 )
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 YEAR = 2026
 LIVING_ID = "5e1f0c1a-living-daughter"

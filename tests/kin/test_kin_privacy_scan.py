@@ -12,11 +12,11 @@ import pytest
 from tests.kin.privacy_scan import find_leaks
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.kin.privacy.hidden_people import find_withheld
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import Mode, redact
+from kiwiresearch.kin.privacy.withheld_people import find_withheld
 from kiwiresearch.kin.tree import Fact, Person, Relationship, Tree
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 YEAR = 2026
 BORN = dates_in("3 May 1990")[0].when

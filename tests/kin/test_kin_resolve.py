@@ -11,13 +11,13 @@ from evals.kin_resolve import tree_figures
 from evals.kin_trees import halves
 
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.resolve.by_model import review_by_model
 from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, MergeProposal, ResolveSettings, action_for
 from kiwiresearch.kin.resolve.resolver import compare, propose
 from kiwiresearch.kin.tree import Evidence, Person, PersonId, Relationship, Sex, Source, Tree
 from kiwiresearch.llm.scripted import ScriptedModel
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 
 def a_person(

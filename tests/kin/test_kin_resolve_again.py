@@ -9,7 +9,7 @@ from kiwiresearch.kin.loop.decisions import decide, resolve
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.tree import FieldName, Source
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 LIFE: tuple[tuple[FieldName, str], ...] = (("birth_date", "12 May 1811"), ("death_date", "3 June 1880"))
 TEXT = "Ermengarde Smithson, 12 May 1811, 3 June 1880, Leeds"

@@ -10,7 +10,7 @@ from tests.kin.gedcom_structure import problems
 from tests.kin.loop_family import a_case, named, open_family, researcher, run
 from tests.kin.test_kin_gedcom_gramps import GRAMPS, assert_arrived
 
-from kiwiresearch.kin.gedcom.write import tree_gedcom
+from kiwiresearch.kin.gedcom.writer import tree_gedcom
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS
 from kiwiresearch.kin.privacy.redaction import redact
 from kiwiresearch.kin.store.case import CaseStore

@@ -16,7 +16,7 @@ from kiwiresearch.kin.sources.familysearch import read_gedcomx
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.site_rules import read_site_page
 from kiwiresearch.kin.tree import RELATION_FIELDS
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 
 def records() -> Iterator[tuple[PersonReading, str]]:

@@ -22,8 +22,8 @@ from kiwiresearch.kin.store.values import (
     date_to_json,
 )
 from kiwiresearch.kin.tree import Source
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 
 SEED = {
     "person": "id canonical_name name_variants birth_date_earliest birth_date_latest birth_place death_date_earliest"

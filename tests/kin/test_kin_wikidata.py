@@ -16,8 +16,8 @@ from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery
 from kiwiresearch.kin.sources.wikidata import GREGORIAN, JULIAN, Moment, WikidataSource
 from kiwiresearch.kin.sources.wikidata_queries import literal
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")

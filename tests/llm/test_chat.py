@@ -12,11 +12,11 @@ import pytest
 from tests.llm.servers import Talk, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Message, Options, Piece, Schema
 
 HELLO = (Message("system", "Be brief."), Message("user", "Say hello."))
-QUICK = Patience(retry_after_s=0)
+QUICK = Timeouts(retry_after_s=0)
 FORM = Schema.of("form", {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
 
 

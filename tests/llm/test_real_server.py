@@ -15,7 +15,7 @@ from kiwiresearch.errors import PromptTooLong
 from kiwiresearch.llm.chat import ChatModel
 from kiwiresearch.llm.model import Message, Options, Reply, Schema, estimate_prompt, estimate_tokens
 from kiwiresearch.llm.structured import ask
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 HELLO = (Message("system", "Be brief."), Message("user", "Say hello."))

@@ -13,15 +13,15 @@ from tests.http_servers import DRIPS, silent
 from tests.llm.servers import Handle, Talk, event, serving, whole
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Message, Options, Piece, Reply
 
 HELLO = (Message("user", "Say hello."),)
-QUICK = Patience(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
+QUICK = Timeouts(connect_s=5, read_s=20, total_s=20, retry_after_s=0)
 
 
 @contextlib.contextmanager
-def asking(chat: Handle, patience: Patience = QUICK) -> Iterator[ChatModel]:
+def asking(chat: Handle, patience: Timeouts = QUICK) -> Iterator[ChatModel]:
     """A model behind a server that answers like this."""
     with serving(chat) as told, ChatModel(told.address, timeouts=patience) as model:
         yield model
@@ -43,7 +43,7 @@ def think_for_ever(talk: Talk) -> None:
 def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
     """One limit holds for the whole call, whatever the server does in the meantime."""
     with (
-        asking(chat, Patience(connect_s=5, read_s=20, total_s=0.4, retry_after_s=0)) as model,
+        asking(chat, Timeouts(connect_s=5, read_s=20, total_s=0.4, retry_after_s=0)) as model,
         pytest.raises(ModelUnreachable, match=r"not done after 0\.4 seconds") as told,
     ):
         model.chat(HELLO)
@@ -52,7 +52,7 @@ def test_a_call_ends_at_its_deadline(chat: Handle) -> None:
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     """A wait between two bytes has its own limit."""
-    patience = Patience(connect_s=5, read_s=0.2, total_s=20, retry_after_s=0)
+    patience = Timeouts(connect_s=5, read_s=0.2, total_s=20, retry_after_s=0)
     with asking(lambda talk: talk.hang(), patience) as model, pytest.raises(ModelUnreachable, match="in time"):
         model.chat(HELLO)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.llm.servers import Talk, event, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.chat import ChatModel, Patience
+from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Message, Options, Reply, Schema, Tool, ToolCall
 from kiwiresearch.llm.replay import ReplayModel
 from kiwiresearch.llm.scripted import ScriptedModel
@@ -20,7 +20,7 @@ HELLO = (Message("user", "Hello?"),)
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 TOOL = Tool("fetch_article", "Reads more of one page of the reader's books.", Schema.of("fetch_article", PATH))
 WITH_TOOL = Options(tools=(TOOL,))
-QUICK = Patience(retry_after_s=0)
+QUICK = Timeouts(retry_after_s=0)
 CALL = ToolCall("fetch_article", '{"path":"Harbour_Bridge"}', "c1")
 CALLED = Reply("", calls=(CALL,))
 TWO = [ToolCall("f", "{}", "x"), ToolCall("g", "{}", "y")]

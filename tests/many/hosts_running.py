@@ -19,7 +19,7 @@ from kiwiresearch.web.server import listen
 from kiwiresearch.workspace.hosts import HostPresence
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.shelf import listed_book
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.cli.kin_book import PAGES
 
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 TOWNS = ("Alder", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ivy", "Juniper", "Larch", "Maple")
 METADATA = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.shelf import listed_book
 
 TIMEOUT_S = 120
 

@@ -25,11 +25,11 @@ from kiwiresearch.jobs import worker
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress, crawl_settings
 from kiwiresearch.system import FileLock
 from kiwiresearch.verify.run import shelf_for, verify_run
-from kiwiresearch.workspace import hosts, neighbours, workspace
+from kiwiresearch.workspace import hosts, other_hosts, workspace
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.hosts import host_statuses
-from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim import peer_client
@@ -145,10 +145,10 @@ def test_a_host_that_is_silent_is_not_asked_at_all(
     host: Host, broken: BrokenHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who has not announced itself for some time is down, and nobody waits to find out."""
-    monkeypatch.setattr(neighbours, "ALIVE_S", -1.0)
+    monkeypatch.setattr(other_hosts, "ALIVE_S", -1.0)
     host.presence.refresh()
     found = _told(host, "/api/search", q="galaxy")
-    assert found["missing"][0]["why"] == neighbours.SILENT
+    assert found["missing"][0]["why"] == other_hosts.SILENT
     assert broken.asked == 0
 
 
@@ -374,11 +374,11 @@ def test_who_knocks_keeps_nobody_from_announcing(
     """Hosts that let a knock wait do not make us look dead."""
     going_on, knocked = threading.Event(), threading.Event()
 
-    def waits(_: neighbours.OtherHosts) -> None:
+    def waits(_: other_hosts.OtherHosts) -> None:
         knocked.set()
         going_on.wait(60)
 
-    monkeypatch.setattr(neighbours.OtherHosts, "retry_failed", waits)
+    monkeypatch.setattr(other_hosts.OtherHosts, "retry_failed", waits)
     monkeypatch.setattr(hosts, "ANNOUNCE_EVERY_S", 0.02)
     with a_host(tmp_path, f"sqlite:///{tmp_path / 'store.sqlite'}", "patient", sample_zim) as host:
         try:

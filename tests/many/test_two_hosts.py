@@ -17,7 +17,7 @@ from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder, search_record
 from kiwiresearch.workspace.hosts import host_statuses
 from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 
 TIMINGS = "timings.json"
 GALAXY = """<title>Galaxy</title><p>A <b>galaxy</b> is a system of stars, gas and dust. It was first seen in 1610.

@@ -16,15 +16,15 @@ from kiwiresearch.brief.writer import rewrite
 from kiwiresearch.claims.by_model import ClaimReader, merged_claims
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.evidence import is_on_page
-from kiwiresearch.llm.chat import ChatModel, Patience
-from kiwiresearch.page.read import open_page
+from kiwiresearch.llm.chat import ChatModel, Timeouts
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 pytestmark = pytest.mark.model
 
 PAGES = ("Alpenglow", "Lukka", "Carchemish")
 """Short ones: on a slow or busy machine a model of this size writes two words a second."""
-SLOW = Patience(read_s=900.0, total_s=1_800.0)
+SLOW = Timeouts(read_s=900.0, total_s=1_800.0)
 
 
 def test_claims_of_a_real_model_are_grounded(real_model: str, sample_zim: Path) -> None:

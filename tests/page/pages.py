@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import Link, PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 BOOK = BookId("00000000-0000-0000-0000-000000000001")

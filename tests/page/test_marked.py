@@ -16,7 +16,7 @@ from kiwiresearch.page.alignment import Extent, MarkupPlaces, comparable_text
 from kiwiresearch.page.display import DisplayOptions, display_page
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import regular_document
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 MARK = re.compile(r'<mark(?: id="([^"]*)")? class="kiwi-mark">(.*?)</mark>', re.DOTALL)
@@ -195,9 +195,7 @@ def test_quotes_of_real_books_are_marked(shared_data: Path, sample_zim: Path) ->
                 count += 1
                 view = DisplayOptions("/read/book/", [span])
                 # The whole page is made for some only: that takes longer than finding the words.
-                said = (
-                    _said(display_page(entry.content, page, view).after) if count % 10 == 0 else _found(places, span)
-                )
+                said = _said(display_page(entry.content, page, view).after) if count % 10 == 0 else _found(places, span)
                 if said != comparable_text(page.text[span.start : span.end]):
                     wrong.append(f"{file.name} {path}: {page.text[span.start : span.end][:60]!r}")
         archive.close()

@@ -6,7 +6,7 @@ import pytest
 from tests.page.pages import a_page
 
 from kiwiresearch.errors import PageNotFound, RedirectLoop
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.memory import MemoryArchive
 
 

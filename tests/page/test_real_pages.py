@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page, read_page
+from kiwiresearch.page.parser import open_page, read_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 BOX_OF_A_SONG = ("Released", "Recorded", "Genre", "Length", "Label", "Songwriter(s)", "Producer(s)")

@@ -11,7 +11,7 @@ from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 EDITS = {
     "It was 118 km long from end to end.": "It was 121 km long from end to end.",

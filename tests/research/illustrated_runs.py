@@ -12,7 +12,7 @@ from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 CART, MAP = a_png("cart"), a_png("map")
 CAPTION = "A cart of the 15th century"

@@ -18,7 +18,7 @@ from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 PAGES = {
     "Salt road": """

@@ -13,8 +13,8 @@ from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.mcp.tools import section_text
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.memory import MemoryArchive
+from kiwiresearch.zim.shelf import ListedBook
 from kiwiresearch.zim.sources import Source
 
 FILE = ListedBook(BookId("id-1"), "sample_en", "Sample Book", Source("/home/me/books/My file.zim"))

@@ -16,7 +16,7 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.finder import Finder

@@ -18,9 +18,9 @@ from kiwiresearch.errors import RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.manifest import CLAIMS, Manifest
 from kiwiresearch.runs.run import Run
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.similarity import comparable, marked_differences
-from kiwiresearch.text.when import dates_in
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from kiwiresearch.api import open_shelf
 from kiwiresearch.errors import BookNotFound, NotABook, PageNotFound
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.shelf import listed_book
 
 BOOKS = {
     "shared.zim": ("First book", {"Moon": "the first moon", "Red_sun": "a red sun"}),

@@ -13,8 +13,8 @@ from kiwiresearch.codec import plain
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.inventory import MAX_SHOWN, Diagnosis, diagnose, usual_folders
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
-from kiwiresearch.zim.build import NewPage, write_book
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
+from kiwiresearch.zim.shelf import listed_book
 
 
 def _write(target: Path, title: str, *, index: bool = True) -> Path:

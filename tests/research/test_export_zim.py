@@ -14,8 +14,8 @@ from tests.research.exported_runs import a_read_run, noted
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.exporter import export
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
 

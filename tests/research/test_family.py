@@ -14,7 +14,7 @@ from tests.kin.families import Making
 from tests.kin.source_wikidata import a_family, endpoint_of
 
 from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.exports import checked_form, people_table
+from kiwiresearch.cases.exports import checked_format, people_table
 from kiwiresearch.cases.imports import import_gedcom
 from kiwiresearch.cases.places import CASE_FILE, find_case_folder, new_case_folder
 from kiwiresearch.cases.sources import Switches, open_case_sources, open_gate, set_plugin
@@ -128,9 +128,9 @@ def test_a_table_starts_no_formula() -> None:
 
 def test_forms_are_known_by_name() -> None:
     """Another form is refused, with those there are."""
-    assert checked_form("csv") == "csv"
+    assert checked_format("csv") == "csv"
     with pytest.raises(BadUsage, match="There is no form 'pdf'"):
-        checked_form("pdf")
+        checked_format("pdf")
 
 
 def test_an_address_is_told_as_a_page() -> None:

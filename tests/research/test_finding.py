@@ -12,12 +12,12 @@ from tests.search.shelves import ELEMENT, PLANET, titles
 
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.search.find import SearchOptions
+from kiwiresearch.search.shelf_search import SearchOptions
 from kiwiresearch.workspace import finder as finding
 from kiwiresearch.workspace.finder import MAX_HITS, Finder, search_record
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, open_workspace
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 BookMaker = Callable[..., Path]
 PAGES = {"Mercury_(planet)": PLANET, "Mercury_(element)": ELEMENT, "Innermost_world": "<p>The planet mercury.</p>"}

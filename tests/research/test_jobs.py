@@ -46,7 +46,7 @@ from kiwiresearch.jobs.job import BulkRequest, Job, ResearchRequest, event_posit
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.store.job_row import JobRow
-from kiwiresearch.workspace.places import bulk_folder
+from kiwiresearch.workspace.output_folders import bulk_folder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 

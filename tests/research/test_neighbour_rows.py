@@ -16,11 +16,11 @@ from kiwiresearch.errors import HostAway
 from kiwiresearch.ids import BookId
 from kiwiresearch.store.store import open_store
 from kiwiresearch.workspace.hosts import connect_hosts
-from kiwiresearch.workspace.neighbours import OtherHosts
+from kiwiresearch.workspace.other_hosts import OtherHosts
 from kiwiresearch.workspace.workspace import close_stores, open_workspace
-from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.peer_protocol import PING, Call, CallReply, announcement_of, checked_text, pack_replies
+from kiwiresearch.zim.shelf import Shelf
 
 
 @pytest.mark.parametrize("since", [10**400, float("inf"), float("nan"), "yesterday", None, []])

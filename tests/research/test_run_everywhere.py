@@ -21,7 +21,7 @@ from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 PROGRAM = "from kiwiresearch.cli.start import main; main()"
 TOPIC = "causes of the Bronze Age collapse"

@@ -9,8 +9,8 @@ import pytest
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.diff.pairs import ComparedClaim, describe_change, pair_claims, row_label
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.read import read_page
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.page.parser import read_page
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.zim.archive import Entry, EntryRef
 
 

@@ -16,7 +16,7 @@ from kiwiresearch.jobs.job import QuestionsRequest, job_from_row
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.jobs.work import do_order
 from kiwiresearch.workspace import workspace
-from kiwiresearch.workspace.places import ANSWERS
+from kiwiresearch.workspace.output_folders import ANSWERS
 
 ASKED = ("When was Ugarit destroyed?", "What is bronze?")
 JOB = "questions-1"

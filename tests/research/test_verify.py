@@ -31,7 +31,7 @@ from kiwiresearch.brief.brief import record_of as brief_record
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
-from kiwiresearch.claims.conflicts.compare import compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare_texts
 from kiwiresearch.claims.page_claims import claims_of_page
 from kiwiresearch.claims.proposals import complete_claim
 from kiwiresearch.document.markdown import markdown
@@ -39,7 +39,7 @@ from kiwiresearch.errors import RunNotFound
 from kiwiresearch.evidence import ground as quote_of
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message
-from kiwiresearch.page.read import page_of_text
+from kiwiresearch.page.parser import page_from_text
 from kiwiresearch.runs import run_files as files_module
 from kiwiresearch.runs.manifest import seal_of, sealed
 from kiwiresearch.runs.writer import RunWriter
@@ -47,7 +47,7 @@ from kiwiresearch.verify.claims import FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import JsonLine, Ledger, canonical_bytes
 from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.zim.archive import Entry
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 OUTPUTS = ("brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log")
 
@@ -237,7 +237,7 @@ def test_a_seal_is_over_everything_but_itself() -> None:
 
 def test_a_model_may_add_tags_and_no_more(run: Path) -> None:
     """A rule's claim that a model found too keeps the rule's tags first; without a model it has no others."""
-    page = page_of_text(TEXT, "Ostrava")
+    page = page_from_text(TEXT, "Ostrava")
     (claim,) = claims_of_page(page, "road_en").claims
     more = replace(claim, tags=(*claim.tags, "fires"))
     ground = PageEvidence(page.text, page.title, "eng", "road_en", (), page, same_version=True)
@@ -251,7 +251,7 @@ TEXT = "Ostrava was rebuilt within six years after the fire of 1512, which may h
 
 
 def model_claim(text: str) -> tuple[Claim, PageEvidence]:
-    page = page_of_text(TEXT, "Ostrava")
+    page = page_from_text(TEXT, "Ostrava")
     quote = quote_of("rebuilt within six years after the fire of 1512", page)
     claim = complete_claim(page, text, "timeline", (quote,), section=0, book_name="road_en")
     claim = replace(claim, score=claim.score.plus("the model's own estimate", 0.3))

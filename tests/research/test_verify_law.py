@@ -21,7 +21,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 FILES = (
     "brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "manifest.json", "report.html", "report.md", "run.log",

@@ -12,9 +12,9 @@ from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 from kiwiresearch.errors import BadReply, KiwiError, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for, usable_phrases
-from kiwiresearch.search.find import SearchHelpers, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchHelpers, SearchOptions, search_books
 from kiwiresearch.zim.archive import BookKind
 
 Ready = Callable[..., OpenBook]
@@ -71,7 +71,7 @@ def test_several_words_never_enter_the_path(ready: Ready, text: str) -> None:
     """Five unambiguous words are not cut down to their longest (R188, R189)."""
     asked, model = advice()
     book = ready(Noting({**PAGES, "Permission": "<p>Disk permission errors.</p>"}))
-    find([book], text.format("raspberry pi gpio permission errors in python"), helpers=asked)
+    search_books([book], text.format("raspberry pi gpio permission errors in python"), helpers=asked)
     assert model.asked == []
 
 
@@ -79,7 +79,7 @@ def test_several_words_never_enter_the_path(ready: Ready, text: str) -> None:
 def test_only_a_wikipedia_is_ambiguous_in_this_way(ready: Ready, kind: BookKind) -> None:
     """The model is not asked about any other kind of book (R186)."""
     asked, model = advice()
-    found = find([ready(Noting(PAGES, kind=kind))], "what is mercury", helpers=asked)
+    found = search_books([ready(Noting(PAGES, kind=kind))], "what is mercury", helpers=asked)
     assert found.hits
     assert model.asked == []
 
@@ -102,7 +102,7 @@ def test_all_four_conditions_must_hold(has_model: bool, question: str, kind: Boo
 
 def test_without_a_model_the_search_is_whole(ready: Ready) -> None:
     """No model at all is no failure: the book's own senses are found (R183)."""
-    found = find([ready(Noting(PAGES))], "what is mercury")
+    found = search_books([ready(Noting(PAGES))], "what is mercury")
     assert sorted(titles(found.hits[:3])) == ["Mercury (element)", "Mercury (mythology)", "Mercury (planet)"]
 
 
@@ -162,11 +162,11 @@ def a_crowded_book() -> Noting:
 
 def test_each_phrase_is_really_searched_and_all_is_pooled(ready: Ready) -> None:
     """A page that only a phrase leads to is among the results of the bare word (R181, R192, R193, R203)."""
-    without = find([ready(a_crowded_book())], "what is mercury", SearchOptions(limit=40))
+    without = search_books([ready(a_crowded_book())], "what is mercury", SearchOptions(limit=40))
     assert "Innermost world" not in titles(without.hits)
     archive = a_crowded_book()
     asked, _ = advice(reply("mercury planet", "mercury god"))
-    found = find([ready(archive)], "what is mercury", SearchOptions(limit=40), asked)
+    found = search_books([ready(archive)], "what is mercury", SearchOptions(limit=40), asked)
     assert "Innermost world" in titles(found.hits)
     assert {"mercury", "planet", "god"} <= set(archive.searched)
 
@@ -174,24 +174,24 @@ def test_each_phrase_is_really_searched_and_all_is_pooled(ready: Ready) -> None:
 def test_a_phrase_that_finds_nothing_does_no_harm(ready: Ready) -> None:
     """A guess the book knows nothing of changes no result (R181, R203)."""
     asked, _ = advice(reply("mercury zeppelin", "mercury quasar"))
-    guided = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
-    assert guided.hits == find([ready(Noting(PAGES))], "what is mercury").hits
+    guided = search_books([ready(Noting(PAGES))], "what is mercury", helpers=asked)
+    assert guided.hits == search_books([ready(Noting(PAGES))], "what is mercury").hits
 
 
 def test_pages_that_several_phrases_find_come_once(ready: Ready) -> None:
     """What is pooled is one row for each page (R194)."""
     asked, _ = advice(reply("mercury planet", "planet mercury", "mercury sun"))
-    found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
+    found = search_books([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     refs = [hit.ref for hit in found.hits]
     assert len(refs) == len(set(refs)) == 3
 
 
 def test_the_scoring_alone_picks_the_winner(ready: Ready) -> None:
     """Whatever the model offers, and in whatever order, a page's score and place are the same (R176)."""
-    plain = find([ready(Noting(PAGES))], "what is mercury")
+    plain = search_books([ready(Noting(PAGES))], "what is mercury")
     for offered in (("mercury god", "mercury planet"), ("mercury element",), ("mercury planet", "mercury tin")):
         asked, model = advice(reply(*offered))
-        found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
+        found = search_books([ready(Noting(PAGES))], "what is mercury", helpers=asked)
         assert len(model.asked) == 1
         assert [(hit.title, str(hit.score)) for hit in found.hits] == [(h.title, str(h.score)) for h in plain.hits]
 
@@ -218,9 +218,9 @@ def test_a_term_is_asked_about_once_however_it_is_put() -> None:
 def test_the_search_runs_fresh_each_time(ready: Ready) -> None:
     """Only the candidates are kept: a page that is new in the book is found by the second search (R197)."""
     asked, model = advice(reply("mercury planet"))
-    find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
+    search_books([ready(Noting(PAGES))], "what is mercury", helpers=asked)
     grown = Noting({**PAGES, "Mercury (car)": "<p>Mercury was a maker of cars.</p>"})
-    assert "Mercury (car)" in titles(find([ready(grown)], "what is mercury", helpers=asked).hits)
+    assert "Mercury (car)" in titles(search_books([ready(grown)], "what is mercury", helpers=asked).hits)
     assert len(model.asked) == 1
 
 
@@ -256,6 +256,6 @@ def test_phrases_that_fail_the_check_are_kept() -> None:
 def test_a_search_survives_its_model(ready: Ready) -> None:
     """A model that does not answer costs nothing but its help (R198)."""
     asked, model = advice(ModelUnreachable("It is asleep."))
-    found = find([ready(Noting(PAGES))], "what is mercury", helpers=asked)
-    assert found.hits == find([ready(Noting(PAGES))], "what is mercury").hits
+    found = search_books([ready(Noting(PAGES))], "what is mercury", helpers=asked)
+    assert found.hits == search_books([ready(Noting(PAGES))], "what is mercury").hits
     assert len(model.asked) == 1

@@ -11,9 +11,9 @@ from tests.search.shelves import Noting, a_hit, titles
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.book_search import BookHits
-from kiwiresearch.search.find import WORTH_MERGING, by_likelihood, merged_hits, worth_merging
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit
+from kiwiresearch.search.shelf_search import WORTH_MERGING, by_likelihood, merged_hits, worth_merging
 from kiwiresearch.zim.archive import BookKind
 
 PAGES = {"Moon": "<p>The moon.</p>"}

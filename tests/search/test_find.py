@@ -9,9 +9,9 @@ import pytest
 from tests.search.shelves import Noting, titles
 
 from kiwiresearch.search.book_search import BookSearch, is_disambiguation_text
-from kiwiresearch.search.find import MAX_BOOKS, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, parse_query
+from kiwiresearch.search.shelf_search import MAX_BOOKS, SearchOptions, search_books
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Ready = Callable[..., OpenBook]
@@ -26,7 +26,7 @@ def signals(hit: Hit) -> dict[str, float]:
 
 def test_one_book_has_no_primary(ready: Ready) -> None:
     """The bonus of the book chosen first is for a choice of books (R171)."""
-    found = find([ready(Noting(MOON))], "moon")
+    found = search_books([ready(Noting(MOON))], "moon")
     assert all("primary book" not in signals(hit) for hit in found.hits)
 
 
@@ -34,7 +34,7 @@ def test_the_book_chosen_first_has_a_bonus(ready: Ready) -> None:
     """Pages of the likeliest book have two points more, those of the others none (R171)."""
     first = ready(Noting(MOON, title="Moon book"))
     second = ready(Noting({"Moon rock": "<p>Rock of the moon.</p>", "Sun": "<p>A star.</p>"}, title="Other"))
-    found = find([second, first], "moon book")
+    found = search_books([second, first], "moon book")
     bonus = {hit.title: signals(hit).get("primary book", 0) for hit in found.hits}
     assert bonus == {"Moon": 2, "Tide": 2, "Moon rock": 0}
 
@@ -43,7 +43,7 @@ def test_the_book_chosen_first_need_not_win(ready: Ready) -> None:
     """What another book has is shown first if it scores higher (R178)."""
     first = ready(Noting({"Notes": "<p>Of a moon once, and of other matters.</p>"}, title="Named moon book"))
     second = ready(Noting(MOON, title="Other"))
-    found = find([first, second], "moon")
+    found = search_books([first, second], "moon")
     assert titles(found.hits)[0] == "Moon"
 
 
@@ -52,7 +52,7 @@ def test_a_book_far_behind_is_left_out(ready: Ready) -> None:
     far = ready(Noting({"Cheese": f"<p>{'Cheese is good. ' * 80} The moon is none.</p>"}, title="Far"))
     near = ready(Noting(MOON, title="Near"))
     assert BookSearch(far, parse_query("moon")).by_text(1).hits
-    found = find([far, near], "moon")
+    found = search_books([far, near], "moon")
     assert set(found.books) == {near.book.id}
     assert titles(found.hits) == ["Moon", "Tide"]
 
@@ -64,7 +64,7 @@ def test_books_of_all_languages_and_kinds_are_merged(ready: Ready) -> None:
         ready(Noting({"Berlin": "<p>Berlin ist eine Stadt.</p>"}, title="Deutsch", language="deu")),
         ready(Noting({"Where is Berlin?": "<p>Berlin is in Germany.</p>"}, title="Board", kind="stackexchange")),
     ]
-    found = find(books, "Berlin", SearchOptions(max_books=3))
+    found = search_books(books, "Berlin", SearchOptions(max_books=3))
     assert {hit.ref.book for hit in found.hits} == {book.book.id for book in books}
     assert found.order == "ranks"
 
@@ -72,7 +72,7 @@ def test_books_of_all_languages_and_kinds_are_merged(ready: Ready) -> None:
 def test_an_article_in_two_books_is_shown_once(ready: Ready) -> None:
     """Two editions of an encyclopaedia have one Moon, and the second is named with the first."""
     old, new = ready(Noting(MOON, title="Old")), ready(Noting({**MOON, "Crater": "<p>Of the moon.</p>"}, title="New"))
-    found = find([old, new], "moon")
+    found = search_books([old, new], "moon")
     assert titles(found.hits).count("Moon") == 1
     moon = found.hits[titles(found.hits).index("Moon")]
     assert {moon.ref.book, *(ref.book for ref in moon.copies)} == {old.book.id, new.book.id}
@@ -82,7 +82,7 @@ def test_of_many_books_the_best_at_a_glance_are_read(ready: Ready) -> None:
     """All books are asked quickly, pages are read in two only, and the right book is one of them."""
     shelf = [Noting({f"Stone {n}": f"<p>A stone of kind {n}.</p>"}, title=f"Stones {n}") for n in range(5)]
     archives = [*shelf, Noting(MOON, title="Moon")]
-    found = find([ready(archive) for archive in archives], "what is the moon")
+    found = search_books([ready(archive) for archive in archives], "what is the moon")
     assert titles(found.hits)[0] == "Moon"
     assert all(archive.searched for archive in archives)
     assert sum(bool(archive.pages_read) for archive in archives) <= MAX_BOOKS == 2
@@ -91,23 +91,23 @@ def test_of_many_books_the_best_at_a_glance_are_read(ready: Ready) -> None:
 def test_the_order_of_the_shelf_does_not_matter(ready: Ready) -> None:
     """The same books give the same list, whichever was added first."""
     books = [ready(Noting(MOON, title="A")), ready(Noting(SUN, title="B")), ready(Noting(MOON | SUN, title="C"))]
-    expected = find(books, "moon")
-    assert find(books[::-1], "moon") == expected
-    assert find([books[1], books[0], books[2]], "moon") == expected
+    expected = search_books(books, "moon")
+    assert search_books(books[::-1], "moon") == expected
+    assert search_books([books[1], books[0], books[2]], "moon") == expected
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_no_more_is_shown_than_was_asked_for(ready: Ready, limit: int) -> None:
     """The limit is one for all books together, and a longer list begins like a shorter one."""
     books = [ready(Noting(MOON, title="A")), ready(Noting(SUN, title="B"))]
-    assert find(books, "moon", SearchOptions(limit=limit)).hits == find(books, "moon").hits[:limit]
+    assert search_books(books, "moon", SearchOptions(limit=limit)).hits == search_books(books, "moon").hits[:limit]
 
 
 @pytest.mark.parametrize("index", [False, True])
 def test_a_quick_search_reads_no_page(ready: Ready, index: bool) -> None:
     """Titles, suggestions and the book's own lists are enough for it."""
     archive = Noting(MOON)
-    found = find([ready(archive, index=index)], "what is the moon", SearchOptions(fast=True))
+    found = search_books([ready(archive, index=index)], "what is the moon", SearchOptions(fast=True))
     assert titles(found.hits)[0] == "Moon"
     assert archive.pages_read == []
 
@@ -115,7 +115,7 @@ def test_a_quick_search_reads_no_page(ready: Ready, index: bool) -> None:
 def test_a_search_reads_the_most_promising_pages_only(ready: Ready) -> None:
     """However many pages hold the words, a limited number is read, each once."""
     archive = Noting({f"Page {n}": "<p>The moon again.</p>" for n in range(150)})
-    find([ready(archive)], "moon", SearchOptions(limit=100))
+    search_books([ready(archive)], "moon", SearchOptions(limit=100))
     assert 0 < len(archive.pages_read) == len(set(archive.pages_read)) < 100
 
 
@@ -123,17 +123,17 @@ def test_a_search_reads_the_most_promising_pages_only(ready: Ready) -> None:
 def test_a_search_works_with_and_without_a_title_index(ready: Ready, index: bool) -> None:
     """The index is recommended, not needed (R247)."""
     book = ready(Noting({**MOON, "OpenAI": "<p>A laboratory.</p>"}, {"Luna": "Moon"}), index=index)
-    assert titles(find([book], "what is the moon").hits)[0] == "Moon"
-    assert titles(find([book], "Luna").hits)[0] == "Moon"
-    assert titles(find([book], "openai").hits)[0] == "OpenAI"
+    assert titles(search_books([book], "what is the moon").hits)[0] == "Moon"
+    assert titles(search_books([book], "Luna").hits)[0] == "Moon"
+    assert titles(search_books([book], "openai").hits)[0] == "OpenAI"
 
 
 def test_the_title_index_finds_what_the_book_alone_does_not(ready: Ready) -> None:
     """Words of a title are looked up one or the other, so that a question in prose finds it (R218, R232)."""
     pages = {"Orange sky at sunset": "<p>Light.</p>", "Cake": "<p>Flour.</p>"}
     question = "orange clouds sunset why"
-    assert find([ready(Noting(pages))], question, SearchOptions(fast=True)).hits == ()
-    assert titles(find([ready(Noting(pages), index=True)], question, SearchOptions(fast=True)).hits) == [
+    assert search_books([ready(Noting(pages))], question, SearchOptions(fast=True)).hits == ()
+    assert titles(search_books([ready(Noting(pages), index=True)], question, SearchOptions(fast=True)).hits) == [
         "Orange sky at sunset"
     ]
 
@@ -141,25 +141,25 @@ def test_the_title_index_finds_what_the_book_alone_does_not(ready: Ready) -> Non
 def test_the_beginning_of_a_title_is_enough(ready: Ready) -> None:
     """The book's own suggestions complete a title, without an index of ours and without the word on any page (R219)."""
     book = ready(Noting({"Photosynthesis": "<p>Leaves make sugar.</p>", "Cake": "<p>Flour.</p>"}))
-    assert titles(find([book], "photosynth").hits) == ["Photosynthesis"]
+    assert titles(search_books([book], "photosynth").hits) == ["Photosynthesis"]
 
 
 def test_a_page_that_many_sources_name_is_one_candidate(ready: Ready) -> None:
     """Title, redirects, suggestions and full text lead to one row for the page (R220)."""
     book = ready(Noting(MOON, {"Moons": "Moon", "The Moon": "Moon", "Earth's moon": "Moon"}), index=True)
-    refs = [hit.ref for hit in find([book], "moon").hits]
+    refs = [hit.ref for hit in search_books([book], "moon").hits]
     assert len(refs) == len(set(refs)) == 2
 
 
 def test_the_name_that_led_to_a_page_is_told(ready: Ready) -> None:
     """A page found by a redirect says by which."""
-    found = find([ready(Noting(MOON, {"Luna": "Moon"}), index=True)], "luna")
+    found = search_books([ready(Noting(MOON, {"Luna": "Moon"}), index=True)], "luna")
     assert (found.hits[0].title, found.hits[0].alias) == ("Moon", "Luna")
 
 
 def test_points_add_up_to_the_score(ready: Ready) -> None:
     """Every score is the sum of its lines."""
-    for hit in find(
+    for hit in search_books(
         [ready(Noting(MOON)), ready(Noting(SUN))], "why does the moon make a tide", SearchOptions(focus="sun")
     ).hits:
         assert hit.score.total == round(sum(line.points for line in hit.score.terms), 2)
@@ -168,21 +168,21 @@ def test_points_add_up_to_the_score(ready: Ready) -> None:
 def test_books_are_named_that_gave_something(ready: Ready) -> None:
     """A book that was asked and had nothing is not among the books of the findings."""
     moon, sun = ready(Noting(MOON, title="A")), ready(Noting({"Cheese": "<p>Cheese.</p>"}, title="B"))
-    assert find([sun, moon], "moon").books == (moon.book.id,)
-    assert find([sun, moon], "zeppelin").books == ()
+    assert search_books([sun, moon], "moon").books == (moon.book.id,)
+    assert search_books([sun, moon], "zeppelin").books == ()
 
 
 @pytest.mark.parametrize(("focus", "shown"), [("", 2), ("god", 0)])
 def test_a_hint_ends_the_question_which_sense_is_meant(ready: Ready, focus: str, shown: int) -> None:
     """Senses are offered to one who has not said which, and to no other."""
     book = ready(Noting({"Nova (god)": "<p>Nova is a god.</p>", "Nova (star)": "<p>Nova is a star.</p>"}))
-    assert len(find([book], "nova", SearchOptions(focus=focus)).senses) == shown
+    assert len(search_books([book], "nova", SearchOptions(focus=focus)).senses) == shown
 
 
 def test_nothing_is_an_empty_list(ready: Ready) -> None:
     """Words no book has give no hits, and no error."""
-    assert find([ready(Noting(MOON)), ready(Noting(SUN))], "zeppelin quasar").hits == ()
-    assert find([], "moon").hits == ()
+    assert search_books([ready(Noting(MOON)), ready(Noting(SUN))], "zeppelin quasar").hits == ()
+    assert search_books([], "moon").hits == ()
 
 
 @pytest.mark.parametrize(
@@ -217,5 +217,5 @@ def test_a_page_that_lists_senses_is_known(ready: Ready, title: str, text: str, 
 def test_questions_find_their_page_in_the_sample_book(sample_zim: Path, question: str, title: str) -> None:
     """A question in prose finds the page that answers it among the first three, without any index of ours (R247)."""
     archive = LibzimArchive(sample_zim)
-    assert title in titles(find([OpenBook(archive)], question).hits[:3])
+    assert title in titles(search_books([OpenBook(archive)], question).hits[:3])
     archive.close()

@@ -12,10 +12,10 @@ from tests.search.shelves import Noting, titles
 from kiwiresearch.cli.start import run
 from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for
-from kiwiresearch.search.find import find
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import search_books
 from kiwiresearch.zim.archive import Match
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -72,7 +72,7 @@ def test_a_mistyped_name_is_found_in_any_book_of_the_shelf(ready: Ready) -> None
         for n in range(4)
     ]
     right = ready(Noting({"Albert Einstein": "<p>Albert Einstein.</p>"}, title="Small", kind="other"), index=True)
-    assert titles(find([*books, right], "Albrt Einstien").hits)[:1] == ["Albert Einstein"]
+    assert titles(search_books([*books, right], "Albrt Einstien").hits)[:1] == ["Albert Einstein"]
 
 
 def test_a_book_named_in_the_query_is_searched(ready: Ready) -> None:
@@ -82,14 +82,14 @@ def test_a_book_named_in_the_query_is_searched(ready: Ready) -> None:
     song = "<p>A moderate song in esperanto, with a moderator.</p>"
     crowd = {f"X {number}": "<p>words</p>" for number in range(30)}
     others = [ready(Noting({f"Song {n}": song, **crowd}, title=f"Songs {n}"), index=True) for n in range(3)]
-    assert named.book.id in find([*others, named], "esperanto moderators").books
+    assert named.book.id in search_books([*others, named], "esperanto moderators").books
 
 
 def test_what_was_mended_in_a_book_left_out_is_not_told(ready: Ready) -> None:
     """A word that another book has is right: the user is not told that it was taken for another."""
     songs = ready(Noting({"Operator": "<p>An operator sings.</p>", "A": "<p>a</p>"}, title="Songs"), index=True)
     board = ready(Noting({"Moderator": "<p>A moderator elects.</p>"}, title="Board"), index=True)
-    found = find([songs, board], "moderator")
+    found = search_books([songs, board], "moderator")
     assert titles(found.hits)[0] == "Moderator"
     assert found.corrected == ""
 
@@ -156,4 +156,4 @@ def test_a_question_about_capitals_is_not_shouted(text: str, content: tuple[str,
 
 def test_a_roman_number_is_found_without_a_title_index(ready: Ready) -> None:
     """'louis 14' is tried as titles spell it."""
-    assert titles(find([ready(Noting({"Louis XIV": "<p>A king.</p>"}))], "louis 14").hits) == ["Louis XIV"]
+    assert titles(search_books([ready(Noting({"Louis XIV": "<p>A king.</p>"}))], "louis 14").hits) == ["Louis XIV"]

@@ -17,10 +17,10 @@ import kiwiresearch
 from kiwiresearch.embed.embedder import Embedder, Vectors, unit_rows
 from kiwiresearch.embed.static import StaticEmbedder
 from kiwiresearch.search.book_search import LEAD_WORDS
-from kiwiresearch.search.find import SearchHelpers, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit
 from kiwiresearch.search.rank import point_table
+from kiwiresearch.search.shelf_search import SearchHelpers, SearchOptions, search_books
 
 Ready = Callable[..., OpenBook]
 
@@ -62,7 +62,7 @@ def test_the_title_and_lead_of_each_page_are_compared_with_the_query(ready: Read
     article = " ".join(f"moon{number}" for number in range(100))
     pages = {"Moon": f"<h1>Moon</h1>{note}<p>The {article}</p>", "Tide": "<p>The moon makes the tide.</p>"}
     embedder = Topics()
-    find([ready(Noting(pages))], "what is the moon", helpers=SearchHelpers(embedder=lambda: embedder))
+    search_books([ready(Noting(pages))], "what is the moon", helpers=SearchHelpers(embedder=lambda: embedder))
     ((query, *leads),) = embedder.asked
     assert query == "what is the moon"
     assert sorted(leads) == [
@@ -84,7 +84,9 @@ def test_the_title_and_lead_of_each_page_are_compared_with_the_query(ready: Read
 )
 def test_likeness_is_a_line_of_the_score(ready: Ready, query: str, lead: str, share: float) -> None:
     """The cosine of the two vectors counts, times the points of the table; no page loses by it (R46)."""
-    (hit,) = find([ready(Noting({"Nova": f"<p>{lead}</p>"}))], query, helpers=SearchHelpers(embedder=Topics)).hits
+    (hit,) = search_books(
+        [ready(Noting({"Nova": f"<p>{lead}</p>"}))], query, helpers=SearchHelpers(embedder=Topics)
+    ).hits
     assert f"{meanings([hit]).get('Nova', 0):.1f}" == f"{point_table()['text']['meaning'] * share:.1f}"
 
 
@@ -103,7 +105,7 @@ def test_meaning_decides_where_words_do_not(
     ready: Ready, query: str, embedder: Callable[[], Embedder] | None, first: str
 ) -> None:
     """Of two pages that hold the same words of the query, the one leads that means what it means (R46, R221)."""
-    hits = find([ready(Noting(NOVA))], query, helpers=SearchHelpers(embedder=embedder)).hits
+    hits = search_books([ready(Noting(NOVA))], query, helpers=SearchHelpers(embedder=embedder)).hits
     assert titles(hits)[0] == first
     without = [hit.score.total - meanings([hit]).get(hit.title, 0) for hit in hits]
     assert f"{without[0]:.2f}" == f"{without[1]:.2f}"
@@ -113,26 +115,29 @@ def test_meaning_decides_where_words_do_not(
 def test_words_and_meaning_make_one_score(ready: Ready, embedder: Topics | StaticEmbedder) -> None:
     """What the words say stays as it is, meaning is one line more, and the total is the sum of both (R261)."""
     book = ready(Noting(NOVA))
-    plain = {hit.title: hit.score for hit in find([book], "nova in space").hits}
-    for hit in find([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits:
+    plain = {hit.title: hit.score for hit in search_books([book], "nova in space").hits}
+    for hit in search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits:
         said = [line for line in hit.score.terms if line.signal != "meaning"]
         assert said == list(plain[hit.title].terms)
         assert "best passage" in {line.signal for line in said}
         assert f"{hit.score.total:.2f}" == f"{plain[hit.title].total + meanings([hit]).get(hit.title, 0):.2f}"
     assert (
-        meanings(find([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits)["Nova (2)"] > 0
+        meanings(search_books([book], "nova in space", helpers=SearchHelpers(embedder=lambda: embedder)).hits)[
+            "Nova (2)"
+        ]
+        > 0
     )
 
 
 def test_without_an_embedder_nothing_is_said_of_meaning(ready: Ready) -> None:
     """A search that has none has no such line."""
-    assert meanings(find([ready(Noting(NOVA))], "nova in space").hits) == {}
+    assert meanings(search_books([ready(Noting(NOVA))], "nova in space").hits) == {}
 
 
 def test_a_quick_search_asks_no_embedder(ready: Ready) -> None:
     """Where no page is read there is no lead to compare."""
     embedder = Topics()
-    assert find(
+    assert search_books(
         [ready(Noting(NOVA))], "nova in space", SearchOptions(fast=True), SearchHelpers(embedder=lambda: embedder)
     ).hits
     assert embedder.asked == []
@@ -141,7 +146,7 @@ def test_a_quick_search_asks_no_embedder(ready: Ready) -> None:
 def test_where_nothing_is_found_no_embedder_is_asked(ready: Ready) -> None:
     """Without a candidate there is nothing to compare with."""
     embedder = Topics()
-    assert find([ready(Noting(NOVA))], "zeppelin", helpers=SearchHelpers(embedder=lambda: embedder)).hits == ()
+    assert search_books([ready(Noting(NOVA))], "zeppelin", helpers=SearchHelpers(embedder=lambda: embedder)).hits == ()
     assert embedder.asked == []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -39,7 +39,7 @@ def known(book: OpenBook) -> frozenset[str]:
 
 
 def first_of(book: OpenBook, query: str, wish: SearchOptions) -> str:
-    hits = find([book], query, wish).hits
+    hits = search_books([book], query, wish).hits
     return hits[0].title if hits else ""
 
 

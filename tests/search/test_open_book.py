@@ -12,7 +12,7 @@ from tests.search.shelves import Noting
 
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.search.open_book import MIN_PAGE_SIZE, OpenBook
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.search.shelves import Noting, titles
 
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.recall import recall
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.zim.libzim import LibzimArchive
 
 Ready = Callable[..., OpenBook]
@@ -52,7 +52,7 @@ def test_an_abbreviation_leads_to_its_title(
     ready: Ready, index: bool, fast: bool, asked: str, title: str, alias: str
 ) -> None:
     """What people type for a long title is another name of the page, though the book has no such redirect."""
-    hit = find([ready(Noting(PAGES), index=index)], asked, SearchOptions(fast=fast)).hits[0]
+    hit = search_books([ready(Noting(PAGES), index=index)], asked, SearchOptions(fast=fast)).hits[0]
     assert (hit.title, hit.alias) == (title, alias)
 
 
@@ -76,7 +76,7 @@ def test_other_words_are_no_abbreviations(ready: Ready, asked: str, language: st
 )
 def test_a_figure_is_a_roman_number(ready: Ready, index: bool, asked: str, title: str) -> None:
     """Where a title has a Roman number, the figure finds it before its neighbours."""
-    assert titles(find([ready(Noting(PAGES), index=index)], asked).hits)[0] == title
+    assert titles(search_books([ready(Noting(PAGES), index=index)], asked).hits)[0] == title
 
 
 @pytest.mark.parametrize("fast", [False, True], ids=["read", "fast"])
@@ -93,7 +93,7 @@ def test_a_figure_is_a_roman_number(ready: Ready, index: bool, asked: str, title
 )
 def test_joined_and_split_words_find_the_title(ready: Ready, fast: bool, asked: str, title: str) -> None:
     """A title is found wherever its spaces are put, and the query is taken in the title's spelling."""
-    found = find([ready(Noting(PAGES), index=True)], asked, SearchOptions(fast=fast))
+    found = search_books([ready(Noting(PAGES), index=True)], asked, SearchOptions(fast=fast))
     assert titles(found.hits)[0] == title
     assert found.corrected == title.casefold()
 
@@ -126,4 +126,4 @@ def test_a_real_book_is_found_by_all_of_them(ready: Ready, shared_data: Path) ->
         "rain forest": "Rainforest",
     }
     for fast in (False, True):
-        assert {query: find([book], query, SearchOptions(fast=fast)).hits[0].title for query in asked} == asked
+        assert {query: search_books([book], query, SearchOptions(fast=fast)).hits[0].title for query in asked} == asked

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.search.book_search import BookSearch
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Score, parse_query
 from kiwiresearch.search.rank import QueryScorer, TextMatch, title_points
 from kiwiresearch.search.recall import SearchCandidate
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = {
@@ -86,7 +86,7 @@ def test_several_books_are_scored_by_the_same_table(memory_book: Callable[..., O
     query = parse_query("spiral galaxies")
     first = memory_book({"Spiral galaxy": "<p>A spiral galaxy has arms.</p>", "Arm": "<p>Of a body.</p>"})
     second = memory_book({"Spiral galaxy (barred)": "<p>A spiral galaxy with a bar.</p>"})
-    found = find([first, second], query.text, SearchOptions(limit=10, fast=fast))
+    found = search_books([first, second], query.text, SearchOptions(limit=10, fast=fast))
     bonus = {hit.ref.book: "primary book +2" in said_by_table(hit.score) for hit in found.hits}
     assert bonus == {first.book.id: True, second.book.id: False}
     for hit in found.hits:

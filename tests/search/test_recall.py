@@ -16,7 +16,7 @@ from kiwiresearch.search.recall import SearchCandidate, recall
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Match
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 

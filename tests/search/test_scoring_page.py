@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.search import rank as points_module
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.search.rank import point_table, title_points
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "scoring.md").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def example() -> list[list[str]]:
 def test_the_example_is_what_the_program_says(sample_zim: Path) -> None:
     """The worked example shows the pages of the sample book and their lines in order (R160)."""
     archive = LibzimArchive(sample_zim)
-    found = find([OpenBook(archive)], "who were the Hittites", SearchOptions(limit=2))
+    found = search_books([OpenBook(archive)], "who were the Hittites", SearchOptions(limit=2))
     archive.close()
     shown = [[" ".join(line.split()) for line in lines] for _, *lines in example()]
     assert shown == [[f"{line.points:+.2f} {line.signal}" for line in hit.score.terms] for hit in found.hits]

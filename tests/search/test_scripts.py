@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.search.find import find
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import search_books
 from kiwiresearch.text.languages import one_spelling, spellings, stemmer
 from kiwiresearch.text.words import occurrences, plain_lower
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 PAGES = {
@@ -84,7 +84,7 @@ def _written(folder: Path, code: str, *, index: bool) -> LibzimArchive:
 
 
 def first(books: list[OpenBook], words: str) -> str:
-    hits = find(books, words).hits
+    hits = search_books(books, words).hits
     return hits[0].title if hits else ""
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import SearchOptions, find
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.interpretation import LINE, first_line, sense_paths, shortened
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
@@ -65,7 +65,7 @@ def sample(
 )
 def test_an_ambiguous_name_shows_its_senses(sample: OpenBook, query: str, some: set[str]) -> None:
     """Each comparable sense is shown with a line of its own, also where no model helps (R75, R180)."""
-    found = find([sample], query)
+    found = search_books([sample], query)
     assert some <= {sense.title for sense in found.senses}
     lines = [sense.line for sense in found.senses]
     assert all(lines)
@@ -76,7 +76,7 @@ def test_an_ambiguous_name_shows_its_senses(sample: OpenBook, query: str, some: 
 @pytest.mark.parametrize("query", ["mercury", "what is mercury", "galaxy", "tell me about galaxy", "John Adams"])
 def test_a_page_of_senses_comes_after_them(sample: OpenBook, query: str) -> None:
     """A page that only lists senses is no answer while there are senses: it ranks behind them (R74)."""
-    found = find([sample], query, SearchOptions(limit=40))
+    found = search_books([sample], query, SearchOptions(limit=40))
     name = query.split()[-1].capitalize() if "John" not in query else "John Adams"
     listing = "Mercury" if name == "Mercury" else f"{name} (disambiguation)"
     order = titles(found.hits)
@@ -97,7 +97,7 @@ def test_a_page_of_senses_comes_after_them(sample: OpenBook, query: str) -> None
 )
 def test_a_name_leads_to_its_page(sample: OpenBook, query: str, first: str) -> None:
     """The exact title is first for its name, and the target of a redirect for the redirect's name (R74)."""
-    assert titles(find([sample], query).hits)[0] == first
+    assert titles(search_books([sample], query).hits)[0] == first
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_name_leads_to_its_page(sample: OpenBook, query: str, first: str) -> N
 )
 def test_a_hint_decides(sample: OpenBook, query: str, hint: str, first: str) -> None:
     """The senses are scored against the name and the user's hint (R76)."""
-    found = find([sample], query, SearchOptions(focus=hint))
+    found = search_books([sample], query, SearchOptions(focus=hint))
     assert titles(found.hits)[0] == first
     assert "focus" in {line.signal for line in found.hits[0].score.terms}
 
@@ -130,7 +130,7 @@ def test_a_hint_decides(sample: OpenBook, query: str, hint: str, first: str) -> 
 )
 def test_words_beside_the_name_decide(sample: OpenBook, query: str, first: str) -> None:
     """What a user says besides the name is a hint as well."""
-    assert titles(find([sample], query).hits)[0] == first
+    assert titles(search_books([sample], query).hits)[0] == first
 
 
 def test_a_page_of_senses_gives_what_it_links_to(ready: Ready) -> None:
@@ -153,7 +153,7 @@ def test_without_a_page_of_senses_the_titles_tell(ready: Ready) -> None:
 @pytest.mark.parametrize("query", ["tin", "zeppelin", "mercury planet closest to the sun", "???"])
 def test_other_queries_have_no_senses(ready: Ready, query: str) -> None:
     """A name of one page, of none, and a query that says what it means show no senses."""
-    assert find([ready(Noting(FAMILY), index=True)], query).senses == ()
+    assert search_books([ready(Noting(FAMILY), index=True)], query).senses == ()
 
 
 def test_senses_far_behind_are_not_shown(ready: Ready) -> None:
@@ -164,7 +164,7 @@ def test_senses_far_behind_are_not_shown(ready: Ready) -> None:
         '<li><a href="Barge">The barge Galaxy</a>, a boat</li></ul>',
         "Barge": "<p>A barge is a flat boat.</p>",
     }
-    found = find([ready(Noting(pages), index=True)], "galaxy")
+    found = search_books([ready(Noting(pages), index=True)], "galaxy")
     assert titles(found.hits)[0] == "Galaxy"
     assert found.senses == ()
 
@@ -173,7 +173,7 @@ def test_senses_are_pages_that_exist(ready: Ready) -> None:
     """A page of senses may link to pages that the book does not have: they are left out."""
     pages = {path: html for path, html in FAMILY.items() if path != "Freddie Mercury"}
     book = ready(Noting(pages), index=True)
-    shown = {sense.title for sense in find([book], "mercury").senses}
+    shown = {sense.title for sense in search_books([book], "mercury").senses}
     assert shown == {"Mercury (element)", "Mercury (planet)"}
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_page_of_senses_is_passed_over(ready: Ready) -> None:
 def test_fast_shows_no_senses_and_reads_no_page(ready: Ready) -> None:
     """A quick search opens nothing: titles and lists are all it looks at."""
     archive = Noting(FAMILY)
-    found = find([ready(archive, index=True)], "mercury", SearchOptions(fast=True))
+    found = search_books([ready(archive, index=True)], "mercury", SearchOptions(fast=True))
     assert found.hits
     assert found.senses == ()
     assert archive.pages_read == []

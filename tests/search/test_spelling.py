@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from tests.search.shelves import Noting, titles
 
-from kiwiresearch.search.find import SearchOptions, find
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, search_books
 
 Ready = Callable[..., OpenBook]
 
@@ -46,7 +46,7 @@ def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> N
     fixed = corrected_query(book, parse_query(typed))
     assert fixed
     assert fixed.text == meant
-    found = find([book], typed)
+    found = search_books([book], typed)
     assert found.corrected == meant
     assert found.hits[0].title in PAGES
 
@@ -58,7 +58,7 @@ def test_a_mistyped_title_is_mended(book: OpenBook, typed: str, meant: str) -> N
 def test_what_may_be_right_is_left_alone(book: OpenBook, typed: str) -> None:
     """Titles, words that some page holds, short words and words near no other stay as they are."""
     assert corrected_query(book, parse_query(typed)) is None
-    assert find([book], typed).corrected == ""
+    assert search_books([book], typed).corrected == ""
 
 
 def crowd(word: str, pages: int) -> dict[str, str]:
@@ -117,9 +117,9 @@ def test_without_a_title_index_nothing_is_mended(ready: Ready) -> None:
     """There is nothing to compare with, and the query is searched as it stands."""
     bare = ready(Noting(PAGES))
     assert corrected_query(bare, parse_query("Albrt Einstien")) is None
-    assert find([bare], "Albert Einstein").hits[0].title == "Albert Einstein"
+    assert search_books([bare], "Albert Einstein").hits[0].title == "Albert Einstein"
 
 
 def test_a_mistyped_name_is_found_in_a_quick_search_too(book: OpenBook) -> None:
     """Mending needs no page to be read."""
-    assert titles(find([book], "Albrt Einstien", SearchOptions(fast=True)).hits)[0] == "Albert Einstein"
+    assert titles(search_books([book], "Albrt Einstien", SearchOptions(fast=True)).hits)[0] == "Albert Einstein"

@@ -17,7 +17,7 @@ from kiwiresearch.search import title_build
 from kiwiresearch.search.title_build import IndexBuild, build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import TitleEntry
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 

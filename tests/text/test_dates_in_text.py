@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.text.when import DateMention, dates_in
+from kiwiresearch.text.dates.mentions import DateMention, dates_in
 
 READ = [
     # days

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity, quantity_relation
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kiwiresearch.messages.catalogue import ENGLISH_MONTHS
 from kiwiresearch.text.dates import calendar as units
 from kiwiresearch.text.dates.calendar import Calendar, day_at, day_number, month_length
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange, Qualifier, Relation, date_relation
-from kiwiresearch.text.when import dates_in
 
 CALENDARS: tuple[Calendar, ...] = ("julian", "gregorian")
 

@@ -42,7 +42,7 @@ def command(room: ServerContext) -> Callable[..., Any]:
 @pytest.fixture(scope="module")
 def two_books(tmp_path_factory: pytest.TempPathFactory, sample_zim: Path) -> Iterator[httpx2.Client]:
     """A client of a server with two books that have a page of the same name."""
-    from kiwiresearch.zim.build import NewPage, write_book
+    from kiwiresearch.zim.book_writer import NewPage, write_book
 
     folder = tmp_path_factory.mktemp("two")
     other = folder / "other.zim"

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.web.running import a_client, a_room, heard, running
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 
 def test_the_named_book_answers(tmp_path: Path, sample_zim: Path) -> None:

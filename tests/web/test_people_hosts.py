@@ -15,7 +15,7 @@ from kiwiresearch.errors import LimitReached
 from kiwiresearch.store.store import Store, open_store
 from kiwiresearch.web.guard.identity import COOKIE
 from kiwiresearch.web.guard.users import UserAuthenticator
-from kiwiresearch.workspace.neighbours import OtherHosts
+from kiwiresearch.workspace.other_hosts import OtherHosts
 from kiwiresearch.workspace.setting_values import LimitSettings
 from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
 

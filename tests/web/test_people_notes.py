@@ -12,7 +12,7 @@ from tests.research.compared_runs import run_over, snapshot
 from tests.web.peopled import Peopled
 
 from kiwiresearch.runs.note_file import NOTES
-from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.output_folders import runs_folder
 
 API = "/api/runs/road/notes"
 DOUBT: dict[str, Any] = {"target": {"kind": "run"}, "verdict": "doubt", "reason": "No source."}

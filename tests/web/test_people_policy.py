@@ -22,7 +22,7 @@ from kiwiresearch.web.app import make_app
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
-from kiwiresearch.zim.library import listed_book
+from kiwiresearch.zim.shelf import listed_book
 
 WHO = "the policy of Lycée X"
 MADE_UNDER = f"Made under {WHO}: some pages or books are hidden by it."

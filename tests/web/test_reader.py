@@ -20,12 +20,12 @@ import httpx2
 import pytest
 from tests.web.running import a_client, a_room, running
 
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.reader import STYLE, style_for
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, plain_png, write_book
 
 GREEN = (0x2D, 0x6A, 0x4F)
 MAX_PICTURES = 5

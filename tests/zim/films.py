@@ -9,7 +9,7 @@ import socket
 import threading
 from pathlib import Path
 
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 SMALL, LARGE = 3 * 2**20, 24 * 2**20
 SIZES = {"small.webm": SMALL, "large.webm": LARGE, "I/other.webm": LARGE}

@@ -12,7 +12,7 @@ from tests.zim.far import from_afar
 
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive

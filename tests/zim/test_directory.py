@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.directory import BLOCK, directory_of
 from kiwiresearch.zim.libzim import LibzimArchive
 

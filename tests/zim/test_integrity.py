@@ -16,7 +16,7 @@ from kiwiresearch.system import FileLock
 from kiwiresearch.zim import integrity
 from kiwiresearch.zim.files import parts_of
 from kiwiresearch.zim.integrity import State, Verdict, Verdicts, probe
-from kiwiresearch.zim.library import Opener
+from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
 INVALID = {

@@ -11,7 +11,7 @@ import pytest
 from kiwiresearch.errors import BadSettings, BadUsage, BookNotFound, KiwiError, NotABook
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books
+from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, pick_books
 from kiwiresearch.zim.sources import Source
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libzim.reader
 import pytest
 
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 from kiwiresearch.zim.paths import find_path, near_titles
 
@@ -136,7 +136,7 @@ def test_pages_of_other_types_are_no_articles(tmp_path: Path) -> None:
 SPEAKING = """
 import sys
 from pathlib import Path
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 
 file = Path(sys.argv[1])

@@ -12,8 +12,8 @@ from tests.zim.newer_serve import UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, PageNotFound, RedirectLoop
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.shelf import Opener
 
 PAGES = {
     "Rayleigh_scattering": "<title>Rayleigh scattering</title><p>Why the sky is blue.</p>",

@@ -19,7 +19,7 @@ from kiwiresearch.search.open_book import OpenBook, peer_titles
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim import peer
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.peer import PeerArchive
 from kiwiresearch.zim.peer_protocol import (

@@ -15,7 +15,6 @@ from tests.conftest import BookMaker
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.paths import find_path, near_titles
@@ -31,6 +30,7 @@ from kiwiresearch.zim.policy import (
     without_policy,
 )
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
 PAGES = {

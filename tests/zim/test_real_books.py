@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.errors import NotABook, PageNotFound
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.zim.libzim import LibzimArchive
 
 MAXI_2023 = "wikipedia_en_ray_charles_maxi_2023-09.zim"

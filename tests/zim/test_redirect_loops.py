@@ -12,7 +12,7 @@ import pytest
 
 from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
-from kiwiresearch.zim.build import NewPage, NewRedirect, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.listing import HEADER, REDIRECT
 from kiwiresearch.zim.memory import MemoryArchive

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
-from kiwiresearch.zim import build
-from kiwiresearch.zim.build import build_sample, read_articles, sample_file
+from kiwiresearch.page.parser import open_page
+from kiwiresearch.zim import book_writer
+from kiwiresearch.zim.book_writer import build_sample, read_articles, sample_file
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.paths import resolve_href
 
@@ -39,7 +39,7 @@ def test_sample_is_built_once_the_same_each_time(
     sample_zim: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sample is built when it is missing, byte for byte the same, kept when it is there, and older ones go."""
-    monkeypatch.setattr(build, "build_sample", build_sample)  # elsewhere it is copied
+    monkeypatch.setattr(book_writer, "build_sample", build_sample)  # elsewhere it is copied
     (tmp_path / "sample-0000000000000000.zim").touch()
     built = sample_file(tmp_path)
     assert sorted(tmp_path.iterdir()) == [built]

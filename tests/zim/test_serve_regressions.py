@@ -15,8 +15,8 @@ from tests.zim.newer_serve import ENTRY, FEED, UUID, NewerServe
 
 from kiwiresearch.errors import BookNotFound, BookUnreachable, PageNotFound
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import Opener
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
+from kiwiresearch.zim.shelf import Opener
 from kiwiresearch.zim.sources import Source
 
 PAGES = {"Sky": "<p>blue</p>"}

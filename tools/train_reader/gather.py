@@ -18,7 +18,7 @@ from tools.train_reader.split import SCHOOLS_SHARE, Part, drawn, plain, question
 
 from kiwiresearch.ask.page_units import SegmentedPage, segment_page
 from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive

@@ -20,7 +20,7 @@ from tools.train_reader.split import drawn, plain, questioned
 
 from kiwiresearch.ask.pronouns import PronounContext, context_on, sentences_around
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.reader.reader import TITLE, Mention, ReadingText
 from kiwiresearch.zim.libzim import LibzimArchive
 

@@ -16,13 +16,13 @@ from kiwiresearch.ask.refusal import reason_to_refuse
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement
 from kiwiresearch.evidence import Citation, place_of, quote_at
-from kiwiresearch.page.read import page_of_text
-from kiwiresearch.search.find import hidden_for
+from kiwiresearch.page.parser import page_from_text
 from kiwiresearch.search.interpretation import Sense
 from kiwiresearch.search.rank import QUALIFIER
+from kiwiresearch.search.shelf_search import hidden_for
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import Book
@@ -71,7 +71,7 @@ def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
 
 def _subject(unit: ScoredUnit, language: str) -> frozenset[str]:
     """The words for what a sentence is about; empty if it makes no claim."""
-    claims = claims_of(page_of_text(unit.text, unit.read.page.title, language))
+    claims = claims_of(page_from_text(unit.text, unit.read.page.title, language))
     if not claims:
         return frozenset()
     words = frozenset(fold(claims[0].subject).split()) - language_words(language).stop_words

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.claims.mentions import names_in, without_initial_stops
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold, occurrences, plain_lower
 
 NAME = re.compile(

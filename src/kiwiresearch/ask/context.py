@@ -14,9 +14,9 @@ from kiwiresearch.ask.retrieval import Retriever
 from kiwiresearch.ask.score import ScoredUnit
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.evidence import Citation, quote_at
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import SearchHelpers
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchHelpers
 from kiwiresearch.text.languages import has_words, language_words
 from kiwiresearch.text.words import plain_lower
 from kiwiresearch.zim.archive import Book, EntryRef

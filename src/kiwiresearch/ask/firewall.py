@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, likely_referent
-from kiwiresearch.claims.conflicts.compare import compare, sentences_to_compare
+from kiwiresearch.claims.conflicts.comparison import compare, sentences_to_compare
 from kiwiresearch.claims.firewall import (
-    OF_FACTS,
+    FAULT_OF_FACT,
     WORD,
     SentenceFault,
     begins_with_pronoun,
@@ -177,7 +177,7 @@ class SentenceJudge:
         shown = [words for one in passages for words in (one.text, one.title, one.section)]
         wrong = unsupported_facts(statement, shown, self.language)
         if wrong:
-            return OF_FACTS[wrong[0].kind]
+            return FAULT_OF_FACT[wrong[0].kind]
         if asked and len(self._stems(text)) < FEW_WORDS and not self._answers(text, asked, sources):
             return "another subject"
         support = self._support(statement, sources)

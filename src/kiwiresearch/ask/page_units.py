@@ -13,7 +13,7 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError, PageNotFound, RedirectLoop
 from kiwiresearch.evidence import place_of
 from kiwiresearch.page.doc import Infobox, PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.words import plain_lower

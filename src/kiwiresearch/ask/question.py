@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from kiwiresearch.search.query import Query, Term, parse_query
+from kiwiresearch.search.query import Query, QueryTerm, parse_query
 from kiwiresearch.text.languages import language_words, stemmer
 from kiwiresearch.text.words import plain_lower, words_in
 
@@ -21,7 +21,7 @@ DATA = files("kiwiresearch.ask") / "data" / "questions"
 class QuestionTerm(NamedTuple):
     """A content word of the question, and other words that may replace it in the answer."""
 
-    term: Term
+    term: QueryTerm
     related: tuple[str, ...]
     is_asking: bool
     """It only says what kind of answer is wanted."""

@@ -24,9 +24,9 @@ from kiwiresearch.ask.score import (
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.word_matches import WeightedWord, word_weights
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.find import Findings, Search, SearchHelpers, SearchOptions
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit
+from kiwiresearch.search.shelf_search import Search, SearchHelpers, SearchOptions, SearchResult
 from kiwiresearch.text.words import fold, words_in
 from kiwiresearch.zim.archive import EntryRef
 
@@ -188,7 +188,7 @@ class Retriever:
             senses=found.senses if self.question.kind == "definition" else (),
         )
 
-    def search_pages(self, text: str, *, read: int, pages: int) -> Findings:
+    def search_pages(self, text: str, *, read: int, pages: int) -> SearchResult:
         """The best pages for some words."""
         if text not in self.searches:
             self.searches[text] = Search(self.books, text, SearchOptions(max_books=self.max_books), self.helpers)

@@ -15,10 +15,10 @@ from kiwiresearch.claims.claim import Claim, Measure
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.claims.conflicts.values import LIFE_YEARS, first_moment, last_moment
 from kiwiresearch.evidence import FACTS_BOX
+from kiwiresearch.text.dates.mentions import DateMention
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import DateMention
 
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 NO_WORD = re.compile(r"[^\w ]+|\d+|_")

@@ -109,8 +109,8 @@ def _top_pages(database: AtlasDatabase, column: Literal["island", "region"], val
     return [_page(clean_row(row)) for row in database.rows(query, [value])]
 
 
-FURTHEST_BACK = -20_000_000_000
-LATEST = 100_000
+MIN_YEAR = -20_000_000_000
+MAX_YEAR = 100_000
 TIMELINE_COLUMNS = (
     "path", "claim_id", "claim_type", "subject", "claim", "quote", "start", "end", "section", "anchor", "confidence",
     "hedged", "disputed", "earliest", "latest", "edtf", "record",
@@ -133,7 +133,7 @@ class TimelineFilter:
 
     def __post_init__(self) -> None:
         for year in (self.first, self.last):
-            if year is not None and (year == 0 or not FURTHEST_BACK <= year <= LATEST):
+            if year is not None and (year == 0 or not MIN_YEAR <= year <= MAX_YEAR):
                 raise BadUsage(f"{year} is no year of the timeline.", remedy="Give one such as 1789 or -1200.")
 
 

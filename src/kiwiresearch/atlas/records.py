@@ -14,9 +14,9 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.text.dates.calendar import Calendar
+from kiwiresearch.text.dates.mentions import DateMention, dates_in
 from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000

@@ -13,8 +13,8 @@ from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, peopl
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.lineage import path_to, predecessors_from
-from kiwiresearch.kin.privacy.hidden_people import WITHHELD
 from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree, redact
+from kiwiresearch.kin.privacy.withheld_people import WITHHELD
 from kiwiresearch.kin.tree import Evidence, PersonId, Tree
 from kiwiresearch.text.dates.ranges import DateRange, DateText
 
@@ -22,7 +22,7 @@ MAX_NAMED = 8
 """How many people of each family a list of families names."""
 MAX_FAMILY_SAMPLE = 80
 """How many people of a family are considered for that."""
-FURTHEST = 12
+MAX_TIES = 12
 MAX_PATH_TIES = 40
 MAX_PATH_PEOPLE = 50_000
 """How many people are visited to find a path between two."""
@@ -62,8 +62,8 @@ def _family(database: AtlasDatabase, row: Row, sight: PrivacyView) -> Row:
 
 def relatives(atlas: Atlas, words: str, sight: PrivacyView, *, steps: int = 3) -> dict[str, Any]:
     """A person and all relatives up to `steps` ties away, each with their kinship."""
-    if not 1 <= steps <= FURTHEST:
-        raise BadUsage(f"{steps} ties cannot be followed.", remedy=f"Give a number from 1 to {FURTHEST}.")
+    if not 1 <= steps <= MAX_TIES:
+        raise BadUsage(f"{steps} ties cannot be followed.", remedy=f"Give a number from 1 to {MAX_TIES}.")
     with _open_families(atlas) as database:
         person = _find_person(database, words)
         seen = _visible_tree(database, [person], sight)

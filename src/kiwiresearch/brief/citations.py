@@ -11,7 +11,7 @@ from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.document.model import SCHEMES, Cite, Proof, Quotation, Span
 from kiwiresearch.evidence import Quote
-from kiwiresearch.search.query import ScoreLine, score_terms
+from kiwiresearch.search.query import ScoreTerm, score_terms_text
 from kiwiresearch.text.sentences import sentence_starts
 from kiwiresearch.zim.archive import EntryRef
 
@@ -40,7 +40,7 @@ def directly_precedes(one: Claim, other: Claim) -> bool:
     return same and first.start < second.start <= first.end + MAX_GAP_CHARS
 
 
-class CitedRun(NamedTuple):
+class CitedGroup(NamedTuple):
     """Consecutive sentences that rest on the same sections, and are cited together."""
 
     statements: tuple[Statement, ...]
@@ -51,7 +51,7 @@ class CitedRun(NamedTuple):
         return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
 
 
-def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[CitedRun]]:
+def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim]) -> list[list[CitedGroup]]:
     """A paragraph for each page that the sentences are from, and for its sections unless it would be very short.
 
     Each is made of groups of sentences that are cited once, at their end.
@@ -67,7 +67,7 @@ def paragraphs(statements: Iterable[Statement], claims: Mapping[ClaimId, Claim])
             found.append([])
         found[-1].append(statement)
     return [
-        [CitedRun(tuple(same)) for _, same in groupby(several, key=lambda one: _sections(one, claims))]
+        [CitedGroup(tuple(same)) for _, same in groupby(several, key=lambda one: _sections(one, claims))]
         for several in found
     ]
 
@@ -215,9 +215,9 @@ def confidence_text(claim: Claim) -> str:
     parts = [f"Confidence {claim.confidence:.2f}."]
     for label, lines in (("For it", _signed(claim, 1)), ("Against it", _signed(claim, -1))):
         if lines:
-            parts.append(f"{label}: {score_terms(lines)}.")
+            parts.append(f"{label}: {score_terms_text(lines)}.")
     return " ".join(parts)
 
 
-def _signed(claim: Claim, sign: int) -> list[ScoreLine]:
+def _signed(claim: Claim, sign: int) -> list[ScoreTerm]:
     return [line for line in claim.score.terms if line.points * sign > 0]

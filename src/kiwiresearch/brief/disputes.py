@@ -13,7 +13,7 @@ from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, witho
 from kiwiresearch.brief.support import Assertion, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.text.similarity import jaccard
 

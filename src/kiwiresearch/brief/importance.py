@@ -62,7 +62,7 @@ class WeightedClaim:
     @property
     def compared(self) -> ComparedSentence:
         """The claim as it is compared with others."""
-        return saying_of(self.claim, self.language)
+        return compared_sentence(self.claim, self.language)
 
 
 def without_weight(claim: Claim, language: str) -> WeightedClaim:
@@ -70,7 +70,7 @@ def without_weight(claim: Claim, language: str) -> WeightedClaim:
     return WeightedClaim(claim, stems_of(claim.text, language), Score(), language, 0.0)
 
 
-def saying_of(claim: Claim, language: str) -> ComparedSentence:
+def compared_sentence(claim: Claim, language: str) -> ComparedSentence:
     """A claim as it is compared with others."""
     quantities = tuple(measure.quantity for measure in claim.measures)
     return ComparedSentence(claim.text, claim.subject, quantities, claim.dates, language)

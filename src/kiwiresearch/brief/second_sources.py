@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
-from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, folded_name, saying_of, stems_of
+from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name, stems_of
 from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.embed.embedder import similarity
 from kiwiresearch.search.query import Score
@@ -86,7 +86,7 @@ class SecondSources:
         score = add_features(score, self.features(claim, other, alike), worth)
         if score.total < MIN_SAME_FACT:
             return None
-        one, two = (saying_of(each, self._language(each.ref)) for each in (claim, other))
+        one, two = (compared_sentence(each, self._language(each.ref)) for each in (claim, other))
         difference = compare(one, two)
         if difference is not None and difference.kind == "contradiction":
             is_clear = difference.strength > MIN_STRENGTH.get(difference.what, 1.0)

@@ -18,7 +18,7 @@ from kiwiresearch.brief.importance import (
     without_article,
 )
 from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.search.query import Score
 from kiwiresearch.text.dates.ranges import date_relation as date_relation
 from kiwiresearch.text.quantity import quantity_relation as quantity_relation

@@ -17,9 +17,9 @@ from kiwiresearch.brief.support import Assertion, is_hedged, statement_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.claims.language import has_claim_tables
 from kiwiresearch.messages.message import Message
+from kiwiresearch.text.dates.mentions import DateMention
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.text.similarity import jaccard
-from kiwiresearch.text.when import DateMention
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_CONCEPTS = 6

@@ -17,7 +17,7 @@ from kiwiresearch.bulk.tables import TABLES, PathResolver, Row, RowTally, link_r
 from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
 

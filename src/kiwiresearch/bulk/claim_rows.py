@@ -8,7 +8,7 @@ from kiwiresearch.bulk.tables import PathResolver, Row
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, claim_record
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.loop.source_records import RELIABILITY
 from kiwiresearch.page.doc import PageDoc

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from kiwiresearch.cases.exports import ExportForm, export_text
+from kiwiresearch.cases.exports import CaseFormat, export_text
 from kiwiresearch.cases.places import CasePlace, case_place
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
-from kiwiresearch.kin.conflict import conflicts_of
+from kiwiresearch.kin.conflict import find_conflicts
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.loop.case_model import CaseModel
 from kiwiresearch.kin.loop.crawler import StepResult
@@ -23,9 +23,9 @@ from kiwiresearch.kin.loop.decisions import Decisions, decide
 from kiwiresearch.kin.loop.researcher import Researcher
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.privacy.hidden_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import RedactedTree, redact_withheld
+from kiwiresearch.kin.privacy.withheld_people import WithheldPeople, find_withheld
 from kiwiresearch.kin.report.family_case import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from
 from kiwiresearch.kin.report.labels import lifespan
 from kiwiresearch.kin.store.case import CaseStore
@@ -268,7 +268,7 @@ class Case:
             seeds,
             title=self.title(mode),
             generations=self.settings.generations,
-            disagreements=tuple(map(disagreement_from, self.computed(conflicts_of, mode))),
+            disagreements=tuple(map(disagreement_from, self.computed(find_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
             searches=tuple(self.searches(mode)),
             stop=Stop(stop.get("reason", ""), stop.get("words", "")),
@@ -277,7 +277,7 @@ class Case:
         )
 
     def export(
-        self, form: ExportForm, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
+        self, form: CaseFormat, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
     ) -> str:
         """The case as the text of a file: the same case gives the same bytes, unless a model words its summary."""
         opinion = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from kiwiresearch.kin.tree import PersonId
     from kiwiresearch.llm.model import Model
 
-ExportForm = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
-FILE_NAMES: Mapping[ExportForm, str] = {
+CaseFormat = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
+FILE_NAMES: Mapping[CaseFormat, str] = {
     "gedcom": "family.ged",
     "gedcom7": "family.7.ged",
     "gedcomx": "family.gedx.json",
@@ -29,7 +29,7 @@ FILE_NAMES: Mapping[ExportForm, str] = {
 }
 WITHOUT_MODEL = "The model was of no help: the summary is in the words of the rules."
 """Why it was not, and where it was asked, is not for those who get the report."""
-FOR_READERS: tuple[ExportForm, ...] = ("markdown", "html")
+FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
 COLUMNS = (
     "id",
     "name",
@@ -47,15 +47,15 @@ COLUMNS = (
 )
 
 
-def checked_form(name: str) -> ExportForm:
-    found = next((form for form in get_args(ExportForm) if form == name), None)
+def checked_format(name: str) -> CaseFormat:
+    found = next((form for form in get_args(CaseFormat) if form == name), None)
     if found is None:
-        raise BadUsage(f"There is no form {name!r}.", remedy=f"Use one of: {', '.join(get_args(ExportForm))}.")
+        raise BadUsage(f"There is no form {name!r}.", remedy=f"Use one of: {', '.join(get_args(CaseFormat))}.")
     return found  # type: ignore[no-any-return]
 
 
 def export_text(
-    form: ExportForm, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None
+    form: CaseFormat, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None
 ) -> str:
     """The text of a file; the report is built, and worded by a model, only for the formats that contain it."""
     if form == "json":
@@ -67,7 +67,7 @@ def export_text(
 
         return tree_gedcomx(tree)
     if form in ("gedcom", "gedcom7"):
-        from kiwiresearch.kin.gedcom.write import tree_gedcom
+        from kiwiresearch.kin.gedcom.writer import tree_gedcom
 
         head = {"version": __version__, "file": FILE_NAMES[form]}
         return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)

@@ -9,7 +9,7 @@ from pathlib import Path
 from kiwiresearch.cases.case import find_person
 from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PageRecord
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.kin.gedcom.read import ReadGedcom, read_gedcom
+from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
 from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.sources.books import BookSource

@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
 from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
 from kiwiresearch.system import write_pieces_atomically
 from kiwiresearch.workspace.file_cache import file_stamp
-from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.workspace.output_folders import folder_name
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.store.location import CaseSchemas

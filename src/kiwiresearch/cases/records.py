@@ -29,13 +29,13 @@ from kiwiresearch.cases.record_types import (
 )
 from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.conflict import conflicts_of
+from kiwiresearch.kin.conflict import find_conflicts
 from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.kinship import KinshipFinder, step_words
 from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.privacy.hidden_people import WithheldPeople
 from kiwiresearch.kin.privacy.mask import Mask
 from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy.withheld_people import WithheldPeople
 from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_phrase, lifespan
 from kiwiresearch.kin.report.lineage import people_in_order
 from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
@@ -272,7 +272,7 @@ def conflict_records(case: Case, mode: Mode) -> list[NamedConflict]:
     tree = case.tree(mode)
     return [
         extend(NamedConflict, one.record(), name=tree.persons[one.person].name)
-        for one in case.computed(conflicts_of, mode)
+        for one in case.computed(find_conflicts, mode)
     ]
 
 

@@ -31,7 +31,7 @@ from kiwiresearch.cases.places import (
 from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
 from kiwiresearch.kin.store.folder_lock import locked_folder
-from kiwiresearch.workspace.places import server_folder
+from kiwiresearch.workspace.output_folders import server_folder
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case

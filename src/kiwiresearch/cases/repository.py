@@ -30,7 +30,7 @@ from kiwiresearch.cases.places import (
 )
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, RunDamaged, RunError, StoreError
 from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
-from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.workspace.output_folders import folder_name
 from kiwiresearch.workspace.workspace import store_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, PersonNam
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.loop.decisions import forbidden_pairs
-from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME
+from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME
 from kiwiresearch.kin.resolve.pairs import ordered_pair
 from kiwiresearch.kin.store.values import MergeCluster
 from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id

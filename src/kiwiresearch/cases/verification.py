@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.cases.exports import ExportForm
+from kiwiresearch.cases.exports import CaseFormat
 from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.kin.gedcom.read import read_gedcom
+from kiwiresearch.kin.gedcom.reader import read_gedcom
 from kiwiresearch.kin.sources.books import SCHEME
 from kiwiresearch.kin.tree import Evidence, Source, Tree
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.display import count_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _prove_gedcom(case: Case, found: CaseVerification) -> None:
     """Prove that the exported GEDCOM can be read again, with all people in it."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
-        forms: tuple[ExportForm, ...] = ("gedcom", "gedcom7")
+        forms: tuple[CaseFormat, ...] = ("gedcom", "gedcom7")
         for form in forms:
             file = Path(folder) / f"{form}.ged"
             file.write_text(case.export(form, "owner"), "utf-8", newline="")

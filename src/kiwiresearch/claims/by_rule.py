@@ -39,9 +39,9 @@ from kiwiresearch.claims.types import (
 )
 from kiwiresearch.evidence import FACTS_BOX, Quote, quote_at
 from kiwiresearch.page.doc import Cell, Infobox, InfoboxRow, PageDoc, Table
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 
 MAX_TABLE_CLAIMS = 60
 """Keeps one page of statistics from filling the brief."""

@@ -13,11 +13,11 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.text.dates.mentions import DateMention
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import DateMention
 from kiwiresearch.zim.archive import EntryRef
 
 ClaimId = NewType("ClaimId", str)
@@ -156,7 +156,7 @@ class ClaimRecord(Record):
     names: tuple[str, ...]
     topic_tags: tuple[str, ...]
     confidence: float
-    confidence_terms: tuple[ScoreLine, ...]
+    confidence_terms: tuple[ScoreTerm, ...]
     dates: tuple[dict[str, Any], ...]
     measures: tuple[dict[str, Any], ...]
     hedging: tuple[dict[str, Any], ...]
@@ -249,7 +249,7 @@ def claim_from_record(row: Mapping[str, Any]) -> Claim:
         measures=tuple(_measure_of(one, row["subject"]) for one in row["measures"]),
         dates=tuple(DateMention(one["start"], one["end"], date_from_record(one)) for one in row["dates"]),
         names=tuple(row["names"]),
-        score=Score(tuple(ScoreLine(**line) for line in row["confidence_terms"])),
+        score=Score(tuple(ScoreTerm(**line) for line in row["confidence_terms"])),
         origin=row["origin"],
         headings=tuple(row["headings"]),
         put_in=row["name_put_in"],

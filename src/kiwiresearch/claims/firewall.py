@@ -19,12 +19,12 @@ from kiwiresearch.claims.mentions import (
     unknown_words,
     without_initial_stops,
 )
+from kiwiresearch.text.dates.mentions import DateMention, dates_in
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.quantities import quantities_in
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import DateMention, dates_in
 from kiwiresearch.text.words import words_in
 
 FactKind = Literal["number", "date", "name"]
@@ -176,7 +176,7 @@ SentenceFault = Literal[
 ]
 MAX_SENTENCE_CHARS = 300
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-OF_FACTS: dict[FactKind, SentenceFault] = {
+FAULT_OF_FACT: dict[FactKind, SentenceFault] = {
     "number": "number not in its sources",
     "date": "date not in its sources",
     "name": "name not in its sources",
@@ -205,7 +205,7 @@ def fault_of(
         return "unresolved pronoun"
     wrong = unsupported_facts(text, sources, language)
     if wrong:
-        return OF_FACTS[wrong[0].kind]
+        return FAULT_OF_FACT[wrong[0].kind]
     if _brings_in_holders(text, sources, language):
         return "holder not in its sources"
     if hedged and not hedges_in(text, language):

@@ -12,7 +12,7 @@ from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import page_of_text
+from kiwiresearch.page.parser import page_from_text
 from kiwiresearch.text.hedges import hedges_in
 
 
@@ -62,7 +62,7 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageCla
 
     Without a title nobody knows what its pronouns stand for, unless the text names it first.
     """
-    page = page_of_text(text, title, language)
+    page = page_from_text(text, title, language)
     claims: Sequence[Claim] = claims_of(page)
     if not title.strip():
         claims = [claim for claim in claims if claim.put_in != "title"]

@@ -22,10 +22,10 @@ from kiwiresearch.evidence import Quote, ground
 from kiwiresearch.llm.model import estimate_tokens
 from kiwiresearch.llm.structured import item_or_none
 from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 
 MIN_CHUNK_CHARS = 30
 """A shorter text is not worth asking a model about."""

@@ -11,7 +11,7 @@ from kiwiresearch.claims.claim import ClaimSignals, NameSource
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.types import SentenceWords
 from kiwiresearch.page.doc import BlockKind, Link, Mark, PageDoc
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
 from kiwiresearch.text.hedges import Hedge
 from kiwiresearch.text.languages import language_words
 
@@ -246,7 +246,7 @@ def claim_score(
         terms.append(("clear type", CLEAR))
     if length > LONG_CHARS:
         terms.append(("long sentence", LONG_PENALTY))
-    return Score(tuple([ScoreLine(signal, more) for signal, more in terms]))
+    return Score(tuple([ScoreTerm(signal, more) for signal, more in terms]))
 
 
 def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:

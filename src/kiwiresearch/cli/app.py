@@ -199,7 +199,7 @@ def search(
 ) -> None:
     """Find the right page for a title, some words or a question."""
     from kiwiresearch.cli import output
-    from kiwiresearch.search.find import SearchOptions
+    from kiwiresearch.search.shelf_search import SearchOptions
     from kiwiresearch.workspace.finder import Finder, search_record
 
     query = " ".join(words or [])

@@ -225,11 +225,11 @@ class _Opened(NamedTuple):
 def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     """The atlas of a folder; the user is told if tables must be computed first."""
     from kiwiresearch.atlas.atlas import open_atlas
-    from kiwiresearch.workspace.atlas import atlas_screen
+    from kiwiresearch.workspace.atlas import policy_filter_for
 
     workspace = user_workspace()
     found = open_atlas(Path(folder).expanduser().absolute(), workspace.folders.cache)
-    screen = atlas_screen(found.book, workspace.settings.policy, workspace.shelf_file.books())
+    screen = policy_filter_for(found.book, workspace.settings.policy, workspace.shelf_file.books())
     for recipe in recipes:
         if found.has_tables(*recipe.needs) and not found.has(recipe):
             say(f"Working out the {recipe.name} of {found.book.title or found.book.name!r}, once for all questions.")

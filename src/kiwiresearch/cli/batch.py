@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.claims.conflicts.compare import compare_texts
+from kiwiresearch.claims.conflicts.comparison import compare_texts
 from kiwiresearch.claims.page_claims import claims_of_text
 from kiwiresearch.cli.options import print_json
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.search.find import SearchOptions
+from kiwiresearch.search.shelf_search import SearchOptions
 from kiwiresearch.workspace.asker import Asker, answer_row, query_in_row
 from kiwiresearch.workspace.finder import Finder, search_record
 

@@ -71,7 +71,7 @@ def start(
     from kiwiresearch.cases.registry import new_case_place
     from kiwiresearch.cli import kin_output
     from kiwiresearch.workspace.finder import Finder
-    from kiwiresearch.workspace.places import checked_topic
+    from kiwiresearch.workspace.output_folders import checked_topic
 
     seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
     workspace = user_workspace()

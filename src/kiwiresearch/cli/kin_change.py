@@ -203,7 +203,7 @@ def _start_case_for(file: str, case: str, person: str) -> None:
     """Start a case for the file if there is none; a file that cannot be read starts nothing."""
     from kiwiresearch.cases.case import Case, find_person
     from kiwiresearch.cases.registry import case_exists, new_case_place
-    from kiwiresearch.kin.gedcom.read import read_gedcom
+    from kiwiresearch.kin.gedcom.reader import read_gedcom
     from kiwiresearch.kin.loop.settings import CaseSettings
 
     read = read_gedcom(Path(file).expanduser())

@@ -15,7 +15,7 @@ from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.exports import ExportForm
+    from kiwiresearch.cases.exports import CaseFormat
     from kiwiresearch.kin.privacy.redaction import Mode
 
 Person = Annotated[
@@ -183,11 +183,11 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write the family as a file for other programs or for reading; people who may be living are kept back."""
-    from kiwiresearch.cases.exports import FILE_NAMES, checked_form
+    from kiwiresearch.cases.exports import FILE_NAMES, checked_format
     from kiwiresearch.cli import output
     from kiwiresearch.text.display import count_of
 
-    form = checked_form(to)
+    form = checked_format(to)
     mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, as JSON may
     with opened_case(case) as found:
         target = _output_file(out) or found.place.exports / FILE_NAMES[form]
@@ -206,10 +206,10 @@ def export(
     output.unbroken_line(f"Head of the audit log, for 'kin verify --head': {head}")
 
 
-def _text(case: Case, form: ExportForm, mode: Mode, *, with_model: bool) -> str:
+def _text(case: Case, form: CaseFormat, mode: Mode, *, with_model: bool) -> str:
     """The text of the file; for Markdown and HTML the model, if one is set, words the summary."""
     from kiwiresearch.cases.exports import FOR_READERS
-    from kiwiresearch.workspace.search_aids import caching_model, model_is_local
+    from kiwiresearch.workspace.search_helpers import caching_model, model_is_local
 
     if form not in FOR_READERS or not with_model:
         return case.export(form, mode)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kiwiresearch.workspace.workspace import Workspace
-    from kiwiresearch.zim.library import Shelf
     from kiwiresearch.zim.peer import MissingBooks
+    from kiwiresearch.zim.shelf import Shelf
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 BookOption = Annotated[

@@ -17,11 +17,11 @@ from rich.text import Text
 from kiwiresearch.page.doc import PageDoc, PageSignals, Section
 from kiwiresearch.workspace.inventory import CHECK_WORDS, BookStatus, Diagnosis
 from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.library import ListedBook
+from kiwiresearch.zim.shelf import ListedBook
 from kiwiresearch.zim.sources import Source
 
 if TYPE_CHECKING:
-    from kiwiresearch.search.find import Findings
+    from kiwiresearch.search.shelf_search import SearchResult
     from kiwiresearch.search.title_build import IndexBuild
     from kiwiresearch.workspace.finder import Finder
 
@@ -251,7 +251,7 @@ def checked(book: ListedBook, state: str, reason: str) -> None:
 SIGNS = {"fine": ("✓", "green"), "note": ("•", "yellow"), "broken": ("✗", "red")}
 
 
-def hits(found: Findings, finder: Finder, *, explain: bool) -> None:
+def hits(found: SearchResult, finder: Finder, *, explain: bool) -> None:
     """The hits of a search, with snippets, and with `explain` the terms of their scores."""
     console = _console()
     if found.corrected:

@@ -66,7 +66,7 @@ def research(
     from kiwiresearch.runs.research import Research
     from kiwiresearch.runs.writer import holds_run
     from kiwiresearch.workspace.finder import Finder
-    from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic
+    from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic
     from kiwiresearch.workspace.settings import with_values
 
     topic, focus, aspect = checked_topic(" ".join(words)), checked_focus(focus), checked_aspect(aspect)

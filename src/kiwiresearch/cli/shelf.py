@@ -16,7 +16,7 @@ from kiwiresearch.version import __version__
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import Engine, WrittenFolder
     from kiwiresearch.zim.archive import Book
-    from kiwiresearch.zim.library import ListedBook
+    from kiwiresearch.zim.shelf import ListedBook
     from kiwiresearch.zim.sources import Source
 
 books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_markup_mode=None)
@@ -48,7 +48,7 @@ def books_add(
 ) -> None:
     """Put books on your shelf."""
     from kiwiresearch.cli import output
-    from kiwiresearch.zim.library import listed_book
+    from kiwiresearch.zim.shelf import listed_book
 
     if any(not text.strip() for text in what):
         raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
@@ -147,7 +147,7 @@ def books_index(
 ) -> None:
     """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.search_aids import TitleIndexes
+    from kiwiresearch.workspace.search_helpers import TitleIndexes
     from kiwiresearch.zim.sources import Source, is_address
 
     workspace = user_workspace()

@@ -21,7 +21,7 @@ from kiwiresearch.crawl.step import (
 )
 from kiwiresearch.ids import canonical_json, page_id
 from kiwiresearch.messages.message import message_fields
-from kiwiresearch.search.query import Score, ScoreLine, points_text, score_terms
+from kiwiresearch.search.query import Score, ScoreTerm, points_text, score_terms_text
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import EntryRef
 
@@ -43,7 +43,7 @@ def graph_text(graph: dict[str, Any]) -> str:
     return f'{{"edges":[\n{edges}\n],"nodes":[\n{nodes}\n],"topic":{canonical_json(graph["topic"])}}}\n'
 
 
-def score_lines_record(lines: Sequence[ScoreLine]) -> list[dict[str, Any]]:
+def score_lines_record(lines: Sequence[ScoreTerm]) -> list[dict[str, Any]]:
     return [{"signal": line.signal, "points": line.points} for line in lines]
 
 
@@ -218,8 +218,8 @@ def _visited(step: VisitStep, settings: CrawlSettings) -> Iterator[str]:
     yield f"   Links: {links}{f'; refused: {refused}' if refused else ''}."
 
 
-def score_words(lines: Sequence[ScoreLine]) -> str:
-    return score_terms(lines) or "nothing speaks for it"
+def score_words(lines: Sequence[ScoreTerm]) -> str:
+    return score_terms_text(lines) or "nothing speaks for it"
 
 
 def _left(state: CrawlState) -> Iterator[str]:

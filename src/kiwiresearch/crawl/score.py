@@ -19,7 +19,7 @@ from typing import Literal
 from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.crawl.novelty import Branches
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
 
 POINTS: dict[str, dict[str, float]] = {
     group: {name: float(points) for name, points in table.items()}
@@ -160,7 +160,7 @@ class CrawlScoring:
         ]
 
     def score(self, candidate: CrawlCandidate) -> Score:
-        return Score(tuple(ScoreLine(name, points) for name, points in self._terms(candidate)))
+        return Score(tuple(ScoreTerm(name, points) for name, points in self._terms(candidate)))
 
     def points(self, candidate: CrawlCandidate) -> float:
         """The total of the score, without building it: the frontier asks for it all the time."""

@@ -12,10 +12,10 @@ from kiwiresearch.crawl.subject import TopicSubject, is_disambiguation_hit, read
 from kiwiresearch.crawl.topic import Topic, TopicShares
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
-from kiwiresearch.search.find import MAX_BOOKS, Findings, SearchHelpers, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, parse_query
 from kiwiresearch.search.rank import QUALIFIER
+from kiwiresearch.search.shelf_search import MAX_BOOKS, SearchHelpers, SearchOptions, SearchResult, search_books
 from kiwiresearch.zim.archive import EntryRef
 
 MIN_SEED_SHARE = 0.7
@@ -56,7 +56,7 @@ class _SeedCandidate:
 
 
 def choose_seeds(
-    findings: Findings,
+    findings: SearchResult,
     topics: Mapping[BookId, Topic],
     max_seeds: int,
     refused: Mapping[EntryRef, str],
@@ -185,7 +185,7 @@ def start_crawl(
     read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
     options = SearchOptions(limit=read, focus=focus, max_books=max_books, read=read)
     typed = f"{text} {aspect}".strip()
-    findings = find(books, typed, options, advice)
+    findings = search_books(books, typed, options, advice)
     findings, books = _with_other_books(findings, books, typed, options, advice)
     asked = findings.corrected or typed
     subject = _subject_of(findings, books, text if aspect else asked, aspect)
@@ -234,16 +234,18 @@ def start_crawl(
     )
 
 
-def _subject_of(findings: Findings, books: Sequence[OpenBook], topic: str, aspect: str) -> TopicSubject:
+def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, aspect: str) -> TopicSubject:
     language = books[0].language if books else "eng"
     options = SearchOptions(limit=MAX_OWNER_HITS, fast=True)
-    subject = read_subject(parse_query(topic, language), findings.hits, lambda name: find(books, name, options).hits)
+    subject = read_subject(
+        parse_query(topic, language), findings.hits, lambda name: search_books(books, name, options).hits
+    )
     return subject._replace(aspect=aspect) if aspect else subject
 
 
 def _with_other_books(
-    findings: Findings, books: Sequence[OpenBook], text: str, options: SearchOptions, advice: SearchHelpers | None
-) -> tuple[Findings, list[OpenBook]]:
+    findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, advice: SearchHelpers | None
+) -> tuple[SearchResult, list[OpenBook]]:
     """The findings and the books to crawl; if all books are wanted, those with less to say come last."""
     chosen = [book for book in books if book.book.id in findings.books]
     if len(books) > options.max_books:
@@ -251,7 +253,7 @@ def _with_other_books(
     hits = list(findings.hits)
     for book in books:
         if book not in chosen:
-            hits += find([book], text, options, advice).hits
+            hits += search_books([book], text, options, advice).hits
     return replace(findings, hits=tuple(hits)), list(books)
 
 
@@ -274,7 +276,7 @@ def _is_about_topic(
     return False
 
 
-def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: Findings) -> list[FoundPage]:
+def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
     """The search's hits, with how much each is about the topic."""
     by_id = {book.book.id: book for book in books}
     top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
@@ -288,7 +290,7 @@ def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], finding
 
 
 def _pages_naming_topic(
-    books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: Findings, max_pages: int
+    books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult, max_pages: int
 ) -> list[FoundPage]:
     """Pages beyond the hits that name the topic."""
     known = {hit.ref for hit in findings.hits}

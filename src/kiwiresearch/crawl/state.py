@@ -25,8 +25,8 @@ from kiwiresearch.crawl.step import (
     VisitStep,
 )
 from kiwiresearch.crawl.topic import Vocabulary
-from kiwiresearch.search.find import SearchHelpers
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchHelpers
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.archive import EntryRef

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 from kiwiresearch.zim.archive import EntryRef
 
 
@@ -152,7 +152,7 @@ class VisitStep:
     depth: int
     reason: Message
     """How the crawl came to it."""
-    lines: tuple[ScoreLine, ...]
+    lines: tuple[ScoreTerm, ...]
     relevance: float
     runner_up: str
     """The page that would have been next, with its score."""
@@ -264,7 +264,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
         if kind is VisitStep:
             values |= {
                 "reason": message_in(row, "reason"),
-                "lines": tuple(ScoreLine(*line) for line in row["lines"]),
+                "lines": tuple(ScoreTerm(*line) for line in row["lines"]),
                 "words": _pairs(row["words"]),
             }
     return kind(**values)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import Query, Term
+from kiwiresearch.search.query import Query, QueryTerm
 from kiwiresearch.search.rank import QUALIFIER, match
 from kiwiresearch.text.languages import language_words, stemmer
 from kiwiresearch.text.similarity import AspectWords, stems_in
@@ -43,7 +43,7 @@ class NameMention:
         return self.share**2 * (SINGLE_MENTION + (1 - SINGLE_MENTION) * repetition)
 
 
-def topic_names(query: Query, aspect: str = "") -> tuple[tuple[Term, ...], ...]:
+def topic_names(query: Query, aspect: str = "") -> tuple[tuple[QueryTerm, ...], ...]:
     """The names in a topic, each as its words in order, without the words of the aspect.
 
     'drought and the Hittites' has two names.
@@ -52,7 +52,7 @@ def topic_names(query: Query, aspect: str = "") -> tuple[tuple[Term, ...], ...]:
     aspect_stems = {stem_of(word) for word in words_in(aspect)}
     known = language_words(query.language)
     ordered = sorted((term for term in query.terms if term.stem not in aspect_stems), key=lambda term: term.place)
-    names: list[list[Term]] = []
+    names: list[list[QueryTerm]] = []
     for term in ordered or query.terms:
         between = query.words[names[-1][-1].place + 1 : term.place] if names else ()
         if names and known.joining.isdisjoint(between):
@@ -63,7 +63,7 @@ def topic_names(query: Query, aspect: str = "") -> tuple[tuple[Term, ...], ...]:
 
 
 def name_mention(
-    text: str, name: Sequence[Term], places: WordPlaces, rarity: Mapping[str, float], stop_words: frozenset[str]
+    text: str, name: Sequence[QueryTerm], places: WordPlaces, rarity: Mapping[str, float], stop_words: frozenset[str]
 ) -> NameMention:
     """The longest part of a name in a lower-case text, and how often it occurs; one word of several is not enough."""
     if len(name) == 1:
@@ -132,7 +132,7 @@ class Topic:
     query: Query
     rarity: Mapping[str, float]
     focus_rarity: Mapping[str, float]
-    names: tuple[tuple[Term, ...], ...]
+    names: tuple[tuple[QueryTerm, ...], ...]
     """The names in it, without an aspect such as 'causes of'."""
     aspect: AspectWords | None = None
     """The aspect asked for, if not all is."""
@@ -194,7 +194,7 @@ class Topic:
         """Where the words of the topic and of the focus are in a text."""
         stem_of = stemmer(self.query.language)
         weights = {**self.focus_rarity, **self.rarity}
-        terms: Sequence[Term] = (*self.query.terms, *self.query.focus)
+        terms: Sequence[QueryTerm] = (*self.query.terms, *self.query.focus)
         found = {term.stem: occurrences(lowered, term.word, stem_of) for term in terms}
         absent = tuple(term.word for term in terms if not found[term.stem])
         return TopicPlaces(self.total, tuple((weights[stem], at) for stem, at in sorted(found.items()) if at), absent)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
-from kiwiresearch.brief.importance import saying_of, stems_of, without_article
+from kiwiresearch.brief.importance import compared_sentence, stems_of, without_article
 from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record
 from kiwiresearch.claims.claim import claim_record as claim_record
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.diff.pairs import row_label
 from kiwiresearch.diff.snapshot import Snapshot
@@ -218,7 +218,7 @@ def contradiction(one: Claim, other: Claim, language: str) -> Disagreement | Non
     """How two claims contradict each other, if it is clear enough for a brief."""
     if not ((one.measures or one.dates) and (other.measures or other.dates)):
         return None
-    how = compare(saying_of(one, language), saying_of(other, language))
+    how = compare(compared_sentence(one, language), compared_sentence(other, language))
     if how is None or how.kind != "contradiction" or how.strength < STRONG:
         return None
     alike = jaccard(stems_of(one.text, language), stems_of(other.text, language))

@@ -13,7 +13,7 @@ from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.errors import BookDamaged
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.manifest import BookEdition
 from kiwiresearch.zim.paths import find_path
 from kiwiresearch.zim.policy import Policy, hidden_at, with_policy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.http_client import HttpClient, HttpFailure, Limit, retried_once
+from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, retried_once
 from kiwiresearch.network import split_server_address
 from kiwiresearch.text.display import encodable
 
@@ -89,7 +89,7 @@ class ServerEmbedder:
 
     def _ask(self, body: dict[str, Any]) -> bytes:
         def ask_once() -> tuple[int, bytes]:
-            with self._client.open("POST", self._url, Limit(self._timeout_s), json=body) as response:
+            with self._client.open("POST", self._url, Deadline(self._timeout_s), json=body) as response:
                 return response.status, response.read(MAX_BYTES)
 
         try:

@@ -12,7 +12,7 @@ from kiwiresearch.brief.brief import SourceBook
 from kiwiresearch.document.model import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.run import title_of_book
+from kiwiresearch.runs.run import book_title
 from kiwiresearch.text.display import printable
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
 
@@ -61,7 +61,7 @@ class CitedSource:
 def cited_sources(findings: RunFindings) -> tuple[CitedSource, ...]:
     """All books that were used, then all pages that were read, in order."""
     taken: set[str] = set()
-    books = [_cited(taken, book, title_of_book(book)) for book in findings.brief.sources.books]
+    books = [_cited(taken, book, book_title(book)) for book in findings.brief.sources.books]
     pages = [
         _cited(taken, page.book, page.title, page.book_title, page.source.url, page.source.ref.path)
         for page in findings.pages

@@ -16,11 +16,11 @@ from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, one_line
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, zip_files
-from kiwiresearch.runs.run import title_of_book
+from kiwiresearch.runs.run import book_title
 from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.languages import three_letter_code, two_letter_code
-from kiwiresearch.workspace.places import folder_name
-from kiwiresearch.zim.build import MODULE, NewPage, build_request
+from kiwiresearch.workspace.output_folders import folder_name
+from kiwiresearch.zim.book_writer import MODULE, NewPage, build_request
 
 MIMETYPE = ExportedFile("mimetype", b"application/epub+zip")
 EPUB_SUFFIX = ".xhtml"
@@ -135,7 +135,7 @@ def _epub_metadata(findings: RunFindings, name: str) -> Iterator[str]:
     yield from (f"<dc:language>{escape(code)}</dc:language>" for code in codes or ("en",))
     yield "<dc:creator>kiwiresearch</dc:creator>"
     yield "<dc:type>research brief</dc:type>"
-    yield from (f"<dc:source>{escaped(f'{title_of_book(book)} ({book.id})')}</dc:source>" for book in books)
+    yield from (f"<dc:source>{escaped(f'{book_title(book)} ({book.id})')}</dc:source>" for book in books)
     yield f"<dc:date>{findings.date}</dc:date>"
     yield f'<meta property="dcterms:modified">{findings.date}T00:00:00Z</meta>'
     features = (*ACCESS, *(WITH_PICTURES if findings.images else WITHOUT_PICTURES))
@@ -227,7 +227,7 @@ def _zim_metadata(findings: RunFindings, codes: list[str]) -> dict[str, str]:
         "Creator": "kiwiresearch",
         "Publisher": "kiwiresearch",
         "Date": findings.date,
-        "Source": xml_safe("; ".join(f"{one_line(title_of_book(book))} ({book.id})" for book in books)),
+        "Source": xml_safe("; ".join(f"{one_line(book_title(book))} ({book.id})" for book in books)),
         "Scraper": xml_safe(f"kiwiresearch {one_line(findings.version)}"),
         "Tags": f"_category:research;_ftindex:yes;_pictures:{'yes' if findings.images else 'no'};_videos:no",
     }

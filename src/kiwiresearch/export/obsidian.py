@@ -25,10 +25,10 @@ from kiwiresearch.export.brief_files import (
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, unique_file_names
 from kiwiresearch.runs.notes import Note
-from kiwiresearch.runs.run import RunPage, title_of_book
+from kiwiresearch.runs.run import RunPage, book_title
 from kiwiresearch.runs.run_files import xml_safe
 from kiwiresearch.text.display import escaped_anywhere
-from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.workspace.output_folders import folder_name
 
 OWN_SIGNS = re.compile(r"\\.|\]\([^)\s]*\)|[#^$%=]", re.DOTALL)
 """Escaped characters and the targets of links are matched first, and left alone."""
@@ -182,7 +182,7 @@ def _index(findings: RunFindings, names: list[str]) -> str:
     lines += ["", "## Books", ""]
     for book in books:
         edition = f", edition of {escaped_words(book.date)}" if book.date else ""
-        lines.append(f"- {escaped_words(title_of_book(book))}{edition}, {escaped_words(book.id)}")
+        lines.append(f"- {escaped_words(book_title(book))}{edition}, {escaped_words(book.id)}")
     lines += ["", "## Pages", ""]
     for page, name in zip(findings.pages, names, strict=True):
         lines.append(f"- {wiki_link(name)}: {len(page.claims)} claim{'' if len(page.claims) == 1 else 's'}")

@@ -22,12 +22,12 @@ from kiwiresearch.jobs.job import (
     job_from_row,
 )
 from kiwiresearch.jobs.process import JobOrder
-from kiwiresearch.workspace.places import bulk_folder, runs_folder, store_folder
+from kiwiresearch.workspace.output_folders import bulk_folder, runs_folder, store_folder
 from kiwiresearch.workspace.policy import open_books_named
 from kiwiresearch.workspace.setting_values import LimitSettings, user_limits
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.library import ListedBook, unknown_book
 from kiwiresearch.zim.peer import MissingBooks, missing_from_record
+from kiwiresearch.zim.shelf import ListedBook, unknown_book
 
 if TYPE_CHECKING:
     from kiwiresearch.store.job_row import JobRow

@@ -18,7 +18,7 @@ from kiwiresearch.jobs.process import EventListener, JobOrder
 from kiwiresearch.runs.research import RunOutcome
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.library import ListedBook, Shelf
+from kiwiresearch.zim.shelf import ListedBook, Shelf
 
 TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: one that lost its server still ends its step."""

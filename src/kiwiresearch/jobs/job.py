@@ -11,7 +11,7 @@ from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.messages.message import Message, message_from_record
 from kiwiresearch.runs.research import ResearchTask, crawl_settings
-from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic, is_job_id
+from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic, is_job_id
 from kiwiresearch.workspace.settings import Settings, with_values
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from kiwiresearch.workspace.settings import Folders, Settings, defaults, with_va
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.files import OpenFileNotes
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import ListedBook, Opener, ShelfFile
 from kiwiresearch.zim.peer import MissingBooks, missing_from_record
+from kiwiresearch.zim.shelf import ListedBook, Opener, ShelfFile
 from kiwiresearch.zim.sources import Source
 
 EventListener = Callable[..., None]

@@ -42,7 +42,7 @@ from kiwiresearch.runs.progress import steps_file
 from kiwiresearch.runs.run import Runs
 from kiwiresearch.runs.store_copy import StoredRuns, remove_run, remove_run_files
 from kiwiresearch.system import write_pieces_atomically
-from kiwiresearch.workspace.places import (
+from kiwiresearch.workspace.output_folders import (
     ANSWERS,
     LIST_HINT,
     bulk_folder,
@@ -52,8 +52,8 @@ from kiwiresearch.workspace.places import (
     store_folder,
 )
 from kiwiresearch.workspace.workspace import Workspace, store_of
-from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.peer import MissingBooks
+from kiwiresearch.zim.shelf import ListedBook
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:

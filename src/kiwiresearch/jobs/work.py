@@ -25,9 +25,9 @@ from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.asker import Asker, answer_row
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.places import ANSWERS, UNFINISHED_ANSWERS
+from kiwiresearch.workspace.output_folders import ANSWERS, UNFINISHED_ANSWERS
 from kiwiresearch.workspace.workspace import store_of
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 if TYPE_CHECKING:
     from kiwiresearch.bulk.run import BulkProgress

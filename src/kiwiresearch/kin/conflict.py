@@ -277,7 +277,7 @@ CLEAR_LEAD = 0.25
 """So much more belief than the next value settles a conflict between equal classes of evidence."""
 
 
-def conflicts_of(tree: Tree) -> tuple[Conflict, ...]:
+def find_conflicts(tree: Tree) -> tuple[Conflict, ...]:
     """All fields with values that cannot both be right, in the order of people and fields."""
     return tuple(_conflicts(tree))
 

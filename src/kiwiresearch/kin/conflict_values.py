@@ -21,8 +21,8 @@ from kiwiresearch.kin.tree import (
     Relationship,
     Tree,
 )
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
 COUNTRIES = """

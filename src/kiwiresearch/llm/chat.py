@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable, PromptTooLong
-from kiwiresearch.http_client import HttpClient, HttpFailure, HttpResponse, Limit
+from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpResponse
 from kiwiresearch.llm import servers as facts
 from kiwiresearch.llm import wire
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Options, Piece, Reply, estimate_prompt, final_reply
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry."""
 
     connect_s: float = 5.0
@@ -34,13 +34,13 @@ class Patience:
     retry_after_s: float = 0.5
 
 
-DEFAULT_PATIENCE = Patience()
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ModelServer:
     """One address, the request fields it has refused, and what it says about itself."""
 
-    def __init__(self, address: str, *, key: str, timeouts: Patience) -> None:
+    def __init__(self, address: str, *, key: str, timeouts: Timeouts) -> None:
         self.root = server_root(address)
         self.refused: frozenset[str] = frozenset()
         self.context: facts.ContextSize | None = None
@@ -52,7 +52,7 @@ class ModelServer:
         self._client = HttpClient(connect_s=timeouts.connect_s, read_s=timeouts.read_s, headers=headers)
 
     @contextmanager
-    def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Limit) -> Iterator[HttpResponse]:
+    def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Deadline) -> Iterator[HttpResponse]:
         """Open a response whose body is still to be read; all transport errors, also later ones, become ours."""
         content = None if request is None else json.dumps(request).encode()
         try:
@@ -67,7 +67,7 @@ class ModelServer:
         except (HttpFailure, BadServerOutput, ReplyCutShort) as problem:
             raise self._our_error(problem, deadline) from problem
 
-    def _our_error(self, problem: Exception, deadline: Limit) -> Exception:
+    def _our_error(self, problem: Exception, deadline: Deadline) -> Exception:
         if deadline.has_passed:
             return self.unreachable(f"was not done after {deadline.seconds:g} seconds")
         if isinstance(problem, BadServerOutput):
@@ -85,10 +85,10 @@ class ModelServer:
         usual = "Check the address and that the model server is running, then try again."
         return ModelUnreachable(f"The model server {without_password(self.root)!r} {what}.", remedy=remedy or usual)
 
-    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Limit | None = None) -> Any:
+    def ask(self, path: str, request: Mapping[str, Any] | None = None, *, deadline: Deadline | None = None) -> Any:
         """The JSON at a path; None if the server has no such path."""
         try:
-            with self.calling(path, request, deadline or Limit(self._timeouts.connect_s * 2)) as response:
+            with self.calling(path, request, deadline or Deadline(self._timeouts.connect_s * 2)) as response:
                 if response.status in (401, 403) and path.startswith("/v1/"):
                     raise self.refusal(response, "")
                 if response.status != 200:
@@ -159,7 +159,7 @@ class ChatModel:
         model: str = "",
         key: str = "",
         context_tokens: int | None = None,
-        timeouts: Patience = DEFAULT_PATIENCE,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
         max_chars: int = MAX_CHARS,
     ) -> None:
         if not addresses:
@@ -220,13 +220,13 @@ class ChatModel:
         return found
 
     def _replies(self, messages: Sequence[Message], options: Options, *, can_restart: bool) -> Iterator[Piece | Reply]:
-        deadline = Limit(self._timeouts.total_s)
+        deadline = Deadline(self._timeouts.total_s)
         yield from self._pool.first_that_works(
             lambda server: self._reply_of(server, messages, options, deadline), can_restart=can_restart
         )
 
     def _reply_of(
-        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Limit
+        self, server: ModelServer, messages: Sequence[Message], options: Options, deadline: Deadline
     ) -> Iterator[Piece | Reply]:
         """One server's reply. Fields it refuses are left out; an empty stream is requested again in one piece."""
         refused, streamed = server.refused, True
@@ -250,7 +250,7 @@ class ChatModel:
                     raise server.refusal(response, said)
                 refused |= {field}
 
-    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Limit) -> None:
+    def _check_room(self, server: ModelServer, request: dict[str, Any], options: Options, deadline: Deadline) -> None:
         """Refuse a prompt that does not fit: some servers would silently cut it."""
 
         def ask(path: str, question: Mapping[str, Any] | None) -> Any:

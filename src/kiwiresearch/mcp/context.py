@@ -19,7 +19,7 @@ from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 Reading = Callable[[], AbstractContextManager[Finder]]
 """Locks the finder for one thread, since books and their indexes are read by one at a time."""

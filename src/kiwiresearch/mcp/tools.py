@@ -33,10 +33,10 @@ from kiwiresearch.mcp.arguments import (
 from kiwiresearch.mcp.callers import Caller
 from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.manifest import REPORT
-from kiwiresearch.search.find import Findings, SearchOptions
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.policy import open_books_named
 from kiwiresearch.workspace.workspace import locate_page
@@ -161,7 +161,11 @@ def run_text(context: ToolContext, jobs: JobQueue, wanted: ResearchArguments, ca
     else:
         job = jobs.get(wanted.id)
         if not isinstance(job.request, ResearchRequest):
-            what = "work on a family" if isinstance(job.request, FamilyRequest) else f"a job of the kind {job.request.kind!r}"
+            what = (
+                "work on a family"
+                if isinstance(job.request, FamilyRequest)
+                else f"a job of the kind {job.request.kind!r}"
+            )
             raise BadUsage(f"{wanted.id!r} is {what}, and has no brief.", remedy="Ask about a run.")
         if job.state == "interrupted":
             with contextlib.suppress(NotAllowed):  # a user who may not resume it may still see its state
@@ -292,12 +296,12 @@ def _answer_status(answer: Answer) -> str:
     return "The books do not answer this: say so, rather than guess."
 
 
-def _left_out(found: Findings) -> list[str]:
+def _left_out(found: SearchResult) -> list[str]:
     """What a policy hides, and which books could not be searched."""
     return [*filter(None, [found.hidden.sentence("result")]), *(one.sentence() for one in found.missing)]
 
 
-def _hints(found: Findings) -> list[str]:
+def _hints(found: SearchResult) -> list[str]:
     hints = [f"Understood as: {found.corrected}"] if found.corrected else []
     senses = ", ".join(f"{sense.title} ({sense.line})" if sense.line else sense.title for sense in found.senses)
     return [*hints, f"Other meanings: {senses}"] if senses else hints

@@ -15,7 +15,7 @@ from kiwiresearch.runs.folder import STEPS
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.runs.research import RunProgress
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_FOLLOWED = 24
@@ -107,7 +107,7 @@ class _FollowedJournal:
 
 
 def _taken(number: int, row: Mapping[str, Any]) -> TakenPage:
-    points = Score(tuple(ScoreLine(*line) for line in row["lines"])).total
+    points = Score(tuple(ScoreTerm(*line) for line in row["lines"])).total
     ref = EntryRef(BookId(str(row["book"])), str(row["path"]))
     return TakenPage(number, ref, str(row["title"]), int(row["depth"]), points, message_in(row, "reason"))
 

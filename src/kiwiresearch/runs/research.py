@@ -23,7 +23,7 @@ from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
-from kiwiresearch.crawl.walk import Walker
+from kiwiresearch.crawl.walker import Walker
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message, message_fields
@@ -47,7 +47,7 @@ from kiwiresearch.search.query import Score
 from kiwiresearch.text.display import printable
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.places import checked_aspect, checked_focus, checked_topic
+from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic
 from kiwiresearch.workspace.settings import Settings
 from kiwiresearch.zim.archive import Book, EntryRef
 from kiwiresearch.zim.peer import MissingBooks

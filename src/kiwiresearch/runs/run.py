@@ -64,10 +64,10 @@ class RunPage:
 
     @property
     def book_title(self) -> str:
-        return title_of_book(self.book)
+        return book_title(self.book)
 
 
-def title_of_book(book: SourceBook) -> str:
+def book_title(book: SourceBook) -> str:
     return book.title or book.name or str(book.id)
 
 
@@ -211,7 +211,7 @@ class ClaimFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimsPage:
+class ClaimBatch:
     """One batch of matching claims, and the number of all matches."""
 
     claims: tuple[Claim, ...]
@@ -242,7 +242,7 @@ class Runs:
             raise RunNotFound(f"There is no finished run {run_id[:200]!r}.", remedy="'GET /api/runs' lists them all.")
         return run
 
-    def claims(self, run_id: str, claim_filter: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimsPage:
+    def claims(self, run_id: str, claim_filter: ClaimFilter, *, limit: int, offset: int = 0) -> ClaimBatch:
         """Claims of a run, in the order of its pages."""
         run = self.get(run_id)
         run.file(CLAIMS)
@@ -252,7 +252,7 @@ class Runs:
             raise RunDamaged(
                 f"The claims of the run {run_id!r} are not as they were written.", remedy="Do the run again."
             ) from problem
-        return ClaimsPage(tuple(matching[offset : offset + limit]), len(matching))
+        return ClaimBatch(tuple(matching[offset : offset + limit]), len(matching))
 
     def _names(self) -> list[str]:
         try:

@@ -16,7 +16,7 @@ from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.messages.message import Message, message_from_record
 from kiwiresearch.runs.manifest import MANIFEST, BookEdition
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 from kiwiresearch.text.dates.ranges import ENDLESS
 from kiwiresearch.zim.archive import EntryRef
 
@@ -154,12 +154,12 @@ def _percent(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", errors))
 
 
-def load(file: Path) -> JsonObject:
+def load_json(file: Path) -> JsonObject:
     """The object in a JSON file."""
     return JsonObject.of(file, "", _parsed(file, file_content(file), "it"))
 
 
-def load_lines(file: Path) -> Iterator[JsonObject]:
+def load_json_lines(file: Path) -> Iterator[JsonObject]:
     """The objects of a file of JSON lines, named by their line numbers."""
     for number, line in enumerate(file_content(file).split(b"\n"), start=1):
         if line.strip():
@@ -175,7 +175,7 @@ def _parsed(file: Path, raw: bytes, name: str) -> object:
 
 def read_brief(file: Path) -> Brief:
     """A brief whose claims, pages, books, links and dates fit together."""
-    row = load(file)
+    row = load_json(file)
     try:
         brief = brief_from_record(row.values)
     except MALFORMED as problem:
@@ -196,7 +196,7 @@ def read_brief(file: Path) -> Brief:
 
 def read_claims(file: Path) -> tuple[Claim, ...]:
     """All claims, in the order of the run's pages."""
-    return tuple(map(_claim, load_lines(file)))
+    return tuple(map(_claim, load_json_lines(file)))
 
 
 def _claim(row: JsonObject) -> Claim:
@@ -231,7 +231,7 @@ def is_claim(claim: Claim) -> bool:
 
 def read_images(file: Path) -> Images:
     """The pictures in a brief."""
-    row = load(file)
+    row = load_json(file)
     try:
         return pictures_from_record(row.values)
     except ValueError as problem:
@@ -272,7 +272,7 @@ class RunGraphPage:
     depth: int
     priority_score: float
     relevance: float
-    terms: tuple[ScoreLine, ...]
+    terms: tuple[ScoreTerm, ...]
     """The terms that its priority score is the sum of."""
     reason: Message
     cluster: str
@@ -316,7 +316,7 @@ class RunGraph:
 
 def read_graph(file: Path) -> RunGraph:
     """The graph of a finished run, without characters that XML forbids."""
-    manifest, graph = load(file.with_name(MANIFEST)), load(file)
+    manifest, graph = load_json(file.with_name(MANIFEST)), load_json(file)
     books = {book.id: book for book in map(_book, manifest.rows("books", "book"))}
     pages: dict[str, RunGraphPage] = {}
     for row in graph.rows("nodes", "node"):
@@ -352,7 +352,7 @@ def _page(row: JsonObject, books: dict[str, BookEdition]) -> RunGraphPage:
         depth=row.integer("depth"),
         priority_score=row.number("priority_score"),
         relevance=row.number("relevance"),
-        terms=tuple(ScoreLine(line.text("signal"), line.number("points")) for line in row.rows("lines", "line")),
+        terms=tuple(ScoreTerm(line.text("signal"), line.number("points")) for line in row.rows("lines", "line")),
         reason=message_from_record(row.text("reason"), row.values.get("reason_message")),
         cluster=row.text("cluster"),
     )

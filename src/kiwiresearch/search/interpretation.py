@@ -9,7 +9,7 @@ from itertools import product
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query
 from kiwiresearch.search.rank import QUALIFIER

@@ -12,7 +12,7 @@ from typing import Any
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import bare_text
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.titles import Correction, TitleLookup, TitleRow
 from kiwiresearch.text.words import fold, plain_lower
 from kiwiresearch.zim.archive import Archive, EntryRef
@@ -205,7 +205,9 @@ class Prefetcher:
 class OpenBook:
     """A book with caches of what was read and looked up in it."""
 
-    def __init__(self, archive: Archive, titles: TitleLookup | None = None, *, cached_chars: int = CACHED_CHARS) -> None:
+    def __init__(
+        self, archive: Archive, titles: TitleLookup | None = None, *, cached_chars: int = CACHED_CHARS
+    ) -> None:
         self.archive = archive
         self.book = archive.book
         self.titles = titles

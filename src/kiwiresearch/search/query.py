@@ -32,7 +32,7 @@ ROMAN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class QueryTerm:
     """A content word of a query, its stem, and its place among all words of the query."""
 
     word: str
@@ -56,11 +56,11 @@ class Query:
     words: tuple[str, ...]
     """All words, folded, in order."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]
     content: tuple[str, ...]
     """The content words, folded, each once."""
 
-    focus: tuple[Term, ...] = ()
+    focus: tuple[QueryTerm, ...] = ()
     """The user's hint, which decides between senses."""
 
     is_corrected: bool = False
@@ -138,15 +138,15 @@ def _lowered(text: str) -> str:
 ARTICLE = re.compile(r"^(?:an?|the)\s+(?=\S)", re.IGNORECASE)
 
 
-def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: bool) -> tuple[Term, ...]:
+def _terms(written: list[str], language: str, known: LanguageWords, *, shouted: bool) -> tuple[QueryTerm, ...]:
     """The content words; if there are none, all words, as in 'The Who'."""
     stem_of = stemmer(language)
     pairs = [(place, word) for place, word in enumerate(written) if fold(word)]
     content = [(place, word) for place, word in pairs if not _is_stop_word(word, known, shouted=shouted)] or pairs
-    terms: dict[str, Term] = {}
+    terms: dict[str, QueryTerm] = {}
     for place, word in content:
         stem = stem_of(word)
-        terms.setdefault(stem, Term(_lowered(word), stem, place))
+        terms.setdefault(stem, QueryTerm(_lowered(word), stem, place))
     return tuple(terms.values())
 
 
@@ -157,7 +157,7 @@ def _is_stop_word(word: str, known: LanguageWords, *, shouted: bool) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreLine(Record):
+class ScoreTerm(Record):
     """One reason for a score."""
 
     signal: str
@@ -168,7 +168,7 @@ class ScoreLine(Record):
 class Score:
     """A sum that remembers its terms, so that every rank can be explained."""
 
-    terms: tuple[ScoreLine, ...] = ()
+    terms: tuple[ScoreTerm, ...] = ()
 
     @property
     def total(self) -> float:
@@ -177,16 +177,16 @@ class Score:
     def plus(self, signal: str, points: float) -> Score:
         """The score with one more term, unless that is worth nothing."""
         points = round(float(points), 2)
-        return Score((*self.terms, ScoreLine(signal, points))) if points else self
+        return Score((*self.terms, ScoreTerm(signal, points))) if points else self
 
     def __add__(self, other: Score) -> Score:
         return Score(self.terms + other.terms)
 
     def __str__(self) -> str:
-        return f"{points_text(self.total)} ({score_terms(self.terms) or 'no signal'})"
+        return f"{points_text(self.total)} ({score_terms_text(self.terms) or 'no signal'})"
 
 
-def score_terms(terms: Sequence[ScoreLine]) -> str:
+def score_terms_text(terms: Sequence[ScoreTerm]) -> str:
     """The terms of a score as text: 'exact title +20, list page -10'."""
     return ", ".join(f"{term.signal} {'+' if term.points > 0 else ''}{points_text(term.points)}" for term in terms)
 
@@ -245,7 +245,7 @@ class HitRecord(Record):
     """The other name that led here, where the page's own did not."""
     snippet: str
     score: float
-    lines: tuple[ScoreLine, ...]
+    lines: tuple[ScoreTerm, ...]
     """What the score is made of."""
     copies: tuple[PagePlace, ...]
     """The same article in other books."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import ROMAN, Query, Score, Term
+from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
 from kiwiresearch.search.recall import SearchCandidate
 from kiwiresearch.text.languages import language_words, roots, share_root, stemmer
 from kiwiresearch.text.words import fold, occurrences
@@ -49,7 +49,7 @@ class TextMatch:
 
 def match(
     text: str,
-    terms: Sequence[Term],
+    terms: Sequence[QueryTerm],
     rarity: Mapping[str, float],
     language: str,
     titled: frozenset[str] = frozenset(),
@@ -125,7 +125,7 @@ def _held_in(places: Mapping[str, Sequence[int]], rarity: Mapping[str, float], s
     return worth
 
 
-def _together(places: Mapping[str, Sequence[int]], terms: Sequence[Term], rarity: Mapping[str, float]) -> float:
+def _together(places: Mapping[str, Sequence[int]], terms: Sequence[QueryTerm], rarity: Mapping[str, float]) -> float:
     """The rarity of neighbouring words of the query that are also neighbours on the page."""
     ordered = sorted(terms, key=lambda term: term.place)
     worth = 0.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from kiwiresearch.search.open_book import OpenBook, PeerTitles
-from kiwiresearch.search.query import ROMAN, Query, Term
+from kiwiresearch.search.query import ROMAN, Query, QueryTerm
 from kiwiresearch.text.languages import language_words, roots, spellings
 from kiwiresearch.text.words import fold, words_in
 
@@ -174,7 +174,7 @@ def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
                 found.by_title(match.path, match.alias, alias=True)
 
 
-def _rarest(book: OpenBook, terms: Iterable[Term]) -> list[Term]:
+def _rarest(book: OpenBook, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
     """The words that the book has, the rarest first."""
     known = [term for term in terms if book.frequency(term.word)]
     return sorted(known, key=lambda term: (-book.rarity(term.word), term.place))

@@ -17,9 +17,9 @@ from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.evidence import place_of, section_at
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.runs.manifest import CLAIMS
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.hedges import hedges_in
 from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 from kiwiresearch.verify.ledger import (
     JsonLine,

@@ -31,7 +31,7 @@ from kiwiresearch.runs.run import Run
 from kiwiresearch.runs.run_files import MALFORMED, file_content, json_value
 from kiwiresearch.text.display import count_of
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

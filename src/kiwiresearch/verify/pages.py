@@ -21,16 +21,16 @@ from kiwiresearch.brief.brief import (
 )
 from kiwiresearch.brief.citations import context_of
 from kiwiresearch.claims.claim import Claim
-from kiwiresearch.crawl.walk import OPENING
+from kiwiresearch.crawl.walker import MAX_OPENING_CHARS
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import Quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.page.doc import PageDoc, page_record
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.page.pictures import pictures_in
-from kiwiresearch.page.read import open_page
 from kiwiresearch.runs.manifest import BRIEF, CORPUS, GRAPH, PICTURES
 from kiwiresearch.search.interpretation import first_line
-from kiwiresearch.search.query import Score, ScoreLine
+from kiwiresearch.search.query import Score, ScoreTerm
 from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import (
     JsonLine,
@@ -90,7 +90,7 @@ def verify_pages(
             verify_claims(of_page.pop(ref, []), evidence, ledger)
             with ledger.counting("pages") if page is not None else nullcontext():
                 _verify_page(row, book, page, location)
-            opening = first_line(page, OPENING) if page is not None else None
+            opening = first_line(page, MAX_OPENING_CHARS) if page is not None else None
             found.append(
                 VerifiedPage(ref, evidence.title, row.value[METADATA], opening, evidence.text, evidence.language)
             )
@@ -134,7 +134,7 @@ def _as_written(text: str) -> str:
 def _verify_page(row: JsonLine, book: VerifiedBook, page: PageDoc | None, location: Location) -> None:
     found = row.value
     metadata = found[METADATA]
-    points = Score(tuple(ScoreLine(line["signal"], line["points"]) for line in metadata["lines"])).total
+    points = Score(tuple(ScoreTerm(line["signal"], line["points"]) for line in metadata["lines"])).total
     if metadata["order"] != row.line:
         location.fail(f"it is page {row.line} of the run, not {metadata['order']!r}")
     if metadata["priority_score"] != points:

@@ -56,7 +56,7 @@ from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.library import ListedBook, Shelf
+from kiwiresearch.zim.shelf import ListedBook, Shelf
 
 MAX_SUGGESTED = 10
 
@@ -249,7 +249,7 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
 
 def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Shelf:
     """The shelf for a run: books that the user named, the user's shelf, and the sample book if the run has it."""
-    from kiwiresearch.zim.build import METADATA
+    from kiwiresearch.zim.book_writer import METADATA
 
     named = shelf_of(workspace, wanted).books if wanted else ()
     is_shared = bool(workspace.settings.store.strip())

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
 from kiwiresearch.brief.citations import can_follow, topic_pages
-from kiwiresearch.brief.importance import saying_of, without_weight
+from kiwiresearch.brief.importance import compared_sentence, without_weight
 from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
 from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
 from kiwiresearch.brief.themes import worded_dates
 from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import Disagreement
 from kiwiresearch.claims.firewall import unsupported_facts
 from kiwiresearch.ids import BookId
@@ -70,7 +70,7 @@ def _disagreement(brief: Brief, dispute: Dispute, languages: Mapping[BookId, str
     claims = [brief.claims[view.statement.claims[0]] for view in dispute.views]
     if len(claims) != 2:
         return None
-    one, other = (saying_of(claim, languages.get(claim.ref.book, "eng")) for claim in claims)
+    one, other = (compared_sentence(claim, languages.get(claim.ref.book, "eng")) for claim in claims)
     return compare(one, other)
 
 

@@ -30,7 +30,7 @@ Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]
 Offset = Annotated[int, Query(ge=0, le=10**9)]
 Words = Annotated[str, Query(max_length=200)]
 PagePath = Annotated[str, Query(max_length=2_000, description="The path of a page.")]
-Year = Annotated[int | None, Query(ge=times.FURTHEST_BACK, le=times.LATEST, description="Negative before Christ.")]
+Year = Annotated[int | None, Query(ge=times.MIN_YEAR, le=times.MAX_YEAR, description="Negative before Christ.")]
 Person = Annotated[str, Query(min_length=1, max_length=500, description="The title or path of a person's page.")]
 
 
@@ -205,7 +205,7 @@ def router(context: ServerContext) -> APIRouter:
         request: Request,
         book: Book,
         person: Person,
-        ties: Annotated[int, Query(ge=1, le=people.FURTHEST)] = 3,
+        ties: Annotated[int, Query(ge=1, le=people.MAX_TIES)] = 3,
         privacy: Privacy = None,
     ) -> RelativesReply:
         """Who is tied to a person, and what they are to them."""

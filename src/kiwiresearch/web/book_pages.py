@@ -16,7 +16,7 @@ from kiwiresearch.claims.page_claims import claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.html import regular_markup
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.workspace.file_cache import RecentCache

@@ -24,12 +24,12 @@ from kiwiresearch.web.guard.identity import ServerToken, current_visitor
 from kiwiresearch.web.guard.requests import REQUEST_ADDRESS
 from kiwiresearch.web.problems import NoAtlas, Refused
 from kiwiresearch.workspace.asker import Asker
-from kiwiresearch.workspace.atlas import atlas_screen
+from kiwiresearch.workspace.atlas import policy_filter_for
 from kiwiresearch.workspace.file_cache import RecentCache
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 WAIT_S = 4.0
 """How long a request waits for a table that is being computed."""
@@ -148,7 +148,7 @@ class Atlases:
 
     def policy_filter(self, atlas: Atlas) -> PolicyFilter:
         """The filter for what the policy hides; every result must pass through it."""
-        return atlas_screen(atlas.book, self._buildspace.settings.policy, self._shelf.books)
+        return policy_filter_for(atlas.book, self._buildspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
         stamp = _stamp(folder / "manifest.json")

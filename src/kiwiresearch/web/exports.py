@@ -22,7 +22,7 @@ from kiwiresearch.web.job_requests import run_url
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
-from kiwiresearch.workspace.places import folder_name
+from kiwiresearch.workspace.output_folders import folder_name
 
 # The content comes from books: it may be saved, but not shown as a page of this server.
 HEADERS = {

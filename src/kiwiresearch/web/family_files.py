@@ -17,12 +17,12 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.cases.exports import FILE_NAMES, CaseFormat
 from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.cases.verification import verify_case
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
 from kiwiresearch.jobs.job import FamilyRequest, Job
-from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.gedcom.reader import EXPORT_AGAIN, MAX_FILE_BYTES
 from kiwiresearch.kin.privacy.redaction import Mode
 from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.drawing import svg_file
@@ -42,7 +42,7 @@ PART_TIMEOUT_S = 30.0
 MAX_GENERATIONS = 20
 TOO_LARGE_REMEDY = "Export fewer people, or leave pictures out."
 CLOSE_CONNECTION = {"Connection": "close"}
-MEDIA_TYPES: dict[ExportForm, str] = {
+MEDIA_TYPES: dict[CaseFormat, str] = {
     "gedcom": "text/vnd.familysearch.gedcom; charset=utf-8",
     "gedcom7": "text/vnd.familysearch.gedcom; charset=utf-8",
     "gedcomx": "application/x-gedcomx-v1+json",
@@ -63,7 +63,7 @@ UPLOAD_DOC: dict[str, Any] = {
     }
 }
 Generations = Annotated[int, Query(ge=0, le=MAX_GENERATIONS, description="How many are drawn; 0 draws all.")]
-FormName = Annotated[ExportForm, InPath(examples=["gedcom"])]
+FormName = Annotated[CaseFormat, InPath(examples=["gedcom"])]
 FileName = Annotated[Name, Query(description="What the file is called; sources are named by it.")]
 AuditHead = Annotated[str, Query(max_length=200, description="A head of the audit log that an export told.")]
 
@@ -108,7 +108,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
         return proof_record(families, request, case, head)
 
 
-def export_response(families: Families, request: Request, case: str, form: ExportForm, privacy: Mode) -> Response:
+def export_response(families: Families, request: Request, case: str, form: CaseFormat, privacy: Mode) -> Response:
     """A case as a file to download, as far as the request may see it."""
     with families.open_case(request, case, privacy) as (found, mode):
         text, head = found.export(form, mode), found.store.head

@@ -23,7 +23,7 @@ from kiwiresearch.kin.loop.settings import BOUNDS, CaseScope, CaseSettings
 from kiwiresearch.kin.privacy.redaction import Mode
 from kiwiresearch.kin.tree import LivingStatus
 from kiwiresearch.web.bodies import Body, Name
-from kiwiresearch.workspace.places import checked_topic
+from kiwiresearch.workspace.output_folders import checked_topic
 
 MAX_SEEDS = 10
 

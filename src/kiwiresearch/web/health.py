@@ -17,7 +17,7 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.workspace.search_aids import chat_model
+from kiwiresearch.workspace.search_helpers import chat_model
 from kiwiresearch.workspace.settings import Settings
 
 TIMEOUT_S = 2.0

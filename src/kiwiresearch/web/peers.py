@@ -23,7 +23,6 @@ from kiwiresearch.web.problems import log
 from kiwiresearch.workspace.hosts import HostPresence, is_shared
 from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.peer_protocol import (
     BUSY,
     MAX_BODY_BYTES,
@@ -33,6 +32,7 @@ from kiwiresearch.zim.peer_protocol import (
     pack_replies,
     unpack_calls,
 )
+from kiwiresearch.zim.shelf import Shelf
 
 AT_ONCE = 8
 """Calls that are worked on at once, in threads of their own."""

@@ -18,7 +18,7 @@ from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
 from kiwiresearch.page.alignment import Extent
 from kiwiresearch.page.display import DisplayedPage, DisplayOptions, display_page
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.web.book_pages import (
     FRAMED_SUFFIX,
     PIECE_BYTES,

@@ -22,7 +22,7 @@ from kiwiresearch.web.addresses import page_address, run_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 T = TypeVar("T")
 

@@ -84,7 +84,11 @@ def make_jobs(context: ServerContext) -> JobQueue:
     """The jobs of a server, to be closed when it ends."""
     shelf = context.shelf
     return JobQueue(
-        context.workspace, shelf.current_books, now=utc_now, all_books=context.all_books, missing=shelf.currently_missing
+        context.workspace,
+        shelf.current_books,
+        now=utc_now,
+        all_books=context.all_books,
+        missing=shelf.currently_missing,
     )
 
 

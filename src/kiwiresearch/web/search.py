@@ -14,8 +14,8 @@ from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_o
 from kiwiresearch.codec import Record, extend
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.page.doc import PageDoc, page_record
-from kiwiresearch.search.find import Findings, SearchOptions, find
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, SearchResult, search_books
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
 from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
 from kiwiresearch.web.context import ServerContext
@@ -99,16 +99,16 @@ def router(context: ServerContext) -> APIRouter:
     return routes
 
 
-def run_search(finder: Finder, words: str, options: SearchOptions, book: str) -> Findings:
+def run_search(finder: Finder, words: str, options: SearchOptions, book: str) -> SearchResult:
     """Search the shelf, or all books of one name."""
     if not has_words(words):
         raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
     if not book.strip():
         return finder.find(words, options)
 
-    def in_those() -> Findings:
+    def in_those() -> SearchResult:
         chosen = books_named(finder, book)
-        return find(chosen, words, replace(options, max_books=len(chosen)), finder.helpers)
+        return search_books(chosen, words, replace(options, max_books=len(chosen)), finder.helpers)
 
     return finder.search_reachable_hosts(in_those)
 

@@ -36,7 +36,7 @@ from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.workspace.settings import ServeSettings
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.library import Shelf
+from kiwiresearch.zim.shelf import Shelf
 
 HEAD_TIMEOUT_S = 20.0
 """How long a client may take for the head of a request."""

@@ -16,8 +16,8 @@ from kiwiresearch.errors import BadSettings, RunError
 from kiwiresearch.ids import BookId
 from kiwiresearch.workspace.policy import names_of_book
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.policy import Policy, book_hidden
+from kiwiresearch.zim.shelf import ListedBook
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,7 +98,7 @@ def _ranks(atlas: Atlas, fingerprint: str) -> Ranks:
     return Ranks(f"sha256:{fingerprint}", by_path[order], np.frombuffer(ranks, dtype=np.float64)[order])
 
 
-def atlas_screen(book: BookIdentity, policy: Policy, shelf: Iterable[ListedBook]) -> PolicyFilter:
+def policy_filter_for(book: BookIdentity, policy: Policy, shelf: Iterable[ListedBook]) -> PolicyFilter:
     """The filter for what a policy hides of a book, by any of its names; BookHidden if the book is not allowed."""
     names = [book.id, book.name, book.title, book.file, Path(book.file).stem]
     names += [name for listed in shelf if listed.id == book.id for name in names_of_book(listed)]

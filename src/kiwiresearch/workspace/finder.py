@@ -17,11 +17,18 @@ from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
-from kiwiresearch.search.find import Findings, MergeOrder, SearchHelpers, SearchOptions, find, hidden_for
 from kiwiresearch.search.interpretation import SenseRecord
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import HitRecord, parse_query
-from kiwiresearch.workspace.search_aids import (
+from kiwiresearch.search.shelf_search import (
+    MergeOrder,
+    SearchHelpers,
+    SearchOptions,
+    SearchResult,
+    hidden_for,
+    search_books,
+)
+from kiwiresearch.workspace.search_helpers import (
     TitleIndexes,
     caching_model,
     chat_model,
@@ -30,9 +37,9 @@ from kiwiresearch.workspace.search_aids import (
 )
 from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_titles
 from kiwiresearch.zim.archive import Archive, EntryRef
-from kiwiresearch.zim.library import Shelf
 from kiwiresearch.zim.peer import MissingBooks
 from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenRecord, Policy
+from kiwiresearch.zim.shelf import Shelf
 from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
@@ -136,17 +143,17 @@ class Finder:
                 remedy="What was done is kept: go on when the host is there again.",
             )
 
-    def find(self, text: str, options: SearchOptions | None = None) -> Findings:
+    def find(self, text: str, options: SearchOptions | None = None) -> SearchResult:
         """The pages that answer a query; BadUsage for an empty query or an impossible limit."""
         options = options or SearchOptions()
         if not any(unicodedata.category(char)[0] in "LNS" for char in text):
             raise BadUsage("The query has no words.", remedy="Ask for something, such as 'Bronze Age collapse'.")
         self.check(options)
         return self.search_reachable_hosts(
-            lambda: find(self.books, text, replace(options, max_books=self.max_books), self.helpers)
+            lambda: search_books(self.books, text, replace(options, max_books=self.max_books), self.helpers)
         )
 
-    def search_reachable_hosts(self, work: Callable[[], Findings]) -> Findings:
+    def search_reachable_hosts(self, work: Callable[[], SearchResult]) -> SearchResult:
         """The findings of a search over the hosts that can be reached, with the books that are unavailable."""
         found = self.with_reachable_hosts(work)
         return replace(found, missing=self.missing) if self.missing else found
@@ -305,7 +312,7 @@ class SearchRecord(Record):
     """There only where a host that has books is away."""
 
 
-def search_record(findings: Findings, finder: Finder) -> SearchRecord:
+def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
     """A search as JSON; hidden and missing pages are mentioned only if there are any."""
     return SearchRecord(
         findings.query,

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadSettings, BookNotFound, HostAway, KiwiError, StoreError
 from kiwiresearch.ids import BookId
-from kiwiresearch.workspace.neighbours import ALIVE_S, OtherHost, OtherHosts
+from kiwiresearch.workspace.other_hosts import ALIVE_S, OtherHost, OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.shared_books import CLOSING_S, OwnBooks, SharedShelf, unique_books
 from kiwiresearch.workspace.workspace import Workspace, store_of
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.library import ListedBook, Shelf, listed_book
 from kiwiresearch.zim.policy import book_hidden
+from kiwiresearch.zim.shelf import ListedBook, Shelf, listed_book
 
 if TYPE_CHECKING:
     from kiwiresearch.store.store import Store

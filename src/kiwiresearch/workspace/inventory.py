@@ -15,7 +15,7 @@ from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Book, BookKind, Indexes
-from kiwiresearch.zim.library import ListedBook, Shelf
+from kiwiresearch.zim.shelf import ListedBook, Shelf
 from kiwiresearch.zim.sources import books_below, library_files
 
 CHECK_WORDS = {
@@ -190,7 +190,7 @@ def _title_indexes(workspace: Workspace) -> Iterator[Diagnosis]:
     """Which large books have a title index; search works without one, but better with it."""
     if not workspace.shelf_file.books():
         return
-    from kiwiresearch.workspace.search_aids import MAX_BUILT_AT_ONCE, TitleIndexes
+    from kiwiresearch.workspace.search_helpers import MAX_BUILT_AT_ONCE, TitleIndexes
 
     indexes = TitleIndexes(workspace.folders.cache / "titles")
     with shelf_of(workspace) as shelf:
@@ -214,7 +214,7 @@ def _model(workspace: Workspace) -> Iterator[Diagnosis]:
     """Whether the configured language model answers, if there is one."""
     if not workspace.settings.model_url.strip():
         return
-    from kiwiresearch.workspace.search_aids import chat_model
+    from kiwiresearch.workspace.search_helpers import chat_model
 
     try:
         with chat_model(workspace.settings) as model:

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.library import ListedBook
 from kiwiresearch.zim.policy import Policy, book_hidden
+from kiwiresearch.zim.shelf import ListedBook
 from kiwiresearch.zim.sources import is_address
 
 

@@ -13,15 +13,15 @@ from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.open_book import TITLE_CALLS
 from kiwiresearch.search.titles import TitleLookup
-from kiwiresearch.workspace.neighbours import OtherHosts
+from kiwiresearch.workspace.other_hosts import OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
-from kiwiresearch.workspace.search_aids import TitleIndexes
+from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.library import ListedBook, Opener, Shelf, listed_book
 from kiwiresearch.zim.peer import MissingBooks, PeerArchive
 from kiwiresearch.zim.peer_protocol import BOOK_CALLS, TOGETHER_BYTES, BadCall, CallReply, announcement_of, answer_call
 from kiwiresearch.zim.policy import without_policy
+from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, listed_book
 
 CLOSING_S = 2.0
 """How long closing waits for work in progress."""

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
 from kiwiresearch.messages.message import Message
 from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.workspace import settings as settings_module
 from kiwiresearch.workspace.settings import Folders, Settings
 from kiwiresearch.zim.archive import Archive, Book
 from kiwiresearch.zim.files import OpenFileNotes
 from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.library import ListedBook, Opener, Shelf, ShelfFile, listed_book, unknown_book
 from kiwiresearch.zim.paths import find_path, near_titles
 from kiwiresearch.zim.policy import hidden_page_named
+from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, unknown_book
 from kiwiresearch.zim.sources import Source, files_in, is_address
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Workspace:
 
     def sample(self) -> ListedBook:
         """The sample book, built on first use."""
-        from kiwiresearch.zim.build import sample_file
+        from kiwiresearch.zim.book_writer import sample_file
 
         source = Source(str(sample_file(self.folders.cache)))
         archive = self.opener.open(source)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kiwiresearch.errors import HostAway
-from kiwiresearch.http_client import FailureKind, HttpClient, HttpFailure, Limit, retried_once
+from kiwiresearch.http_client import Deadline, FailureKind, HttpClient, HttpFailure, retried_once
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
 from kiwiresearch.zim.peer_protocol import (
@@ -50,7 +50,9 @@ class PeerClient:
         self.name = name
         self.url = url
         headers = {"Authorization": f"Bearer {secret}", "Accept-Encoding": "identity"}
-        self._client = HttpClient(connect_s=CONNECT_S, read_s=SILENT_S, headers=headers, max_connections=MAX_CONNECTIONS)
+        self._client = HttpClient(
+            connect_s=CONNECT_S, read_s=SILENT_S, headers=headers, max_connections=MAX_CONNECTIONS
+        )
 
     def ask(self, book: BookId, calls: Sequence[Call[Any]]) -> list[CallReply | None]:
         """A reply to each call, parsed by the call; HostAway if the host is gone, refuses or replies with nonsense."""
@@ -79,7 +81,7 @@ class PeerClient:
             raise self._away(FAILURES.get(failure.kind, "does not answer"), is_silent=is_silent) from failure
 
     def _once(self, path: str, body: bytes) -> bytes:
-        parts, is_at_work, limit = [], True, Limit(AT_WORK_S)
+        parts, is_at_work, limit = [], True, Deadline(AT_WORK_S)
         with self._client.open("POST", self.url + path, limit, content=body) as response:
             if response.status != 200:
                 raise self._away(f"refuses to answer ({response.status})")

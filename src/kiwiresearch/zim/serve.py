@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 from xml.etree import ElementTree
 
 from kiwiresearch.errors import BookUnreachable, NotOffered, PageNotFound, RedirectLoop
-from kiwiresearch.http_client import HttpClient, HttpFailure, HttpReply, HttpResponse, Limit, retried_once
+from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, HttpReply, HttpResponse, retried_once
 from kiwiresearch.zim.archive import MAX_HOPS, Book, Entry, EntryInfo, EntryRef, Match, TitleEntry
 from kiwiresearch.zim.paths import plain_title, title_of_path
 from kiwiresearch.zim.sources import (
@@ -83,7 +83,7 @@ class KiwixServer:
         """The answer to a request, up to a maximum size; the request is repeated once if the connection fails."""
         url, total_s = self.root + path, WHOLE_ANSWER_FACTOR * self._timeout_s
         try:
-            return retried_once(lambda: self._once(method, url, span, Limit(total_s)), "connect", "silent", "broken")
+            return retried_once(lambda: self._once(method, url, span, Deadline(total_s)), "connect", "silent", "broken")
         except HttpFailure as failure:
             if failure.kind == "late":
                 raise BookUnreachable(
@@ -114,7 +114,7 @@ class KiwixServer:
     def close(self) -> None:
         self._client.close()
 
-    def _once(self, method: str, url: str, span: ByteRange | None, limit: Limit) -> HttpReply:
+    def _once(self, method: str, url: str, span: ByteRange | None, limit: Deadline) -> HttpReply:
         # Sizes and ranges must be those of the page itself, not of its compressed form.
         headers = {"Accept-Encoding": "identity"} if span or method == "HEAD" else {}
         if span:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tests.web.running import heard
 
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.output_folders import runs_folder
 
 TOPIC = "Bronze Age collapse"
 

@@ -10,8 +10,8 @@ from tests.web.desk.conftest import ARun, finished
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, running
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.workspace.places import runs_folder
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.workspace.output_folders import runs_folder
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 PAGES = {
     "Varn": "<p>Varn is a town in the north. It lies near <a href='Lund'>Lund</a>.</p>"

@@ -14,7 +14,7 @@ from tests.web.desk.conftest import ARun, finished
 from tests.web.running import UNHURRIED, a_browser, a_room, running
 
 from kiwiresearch.web.app import make_app
-from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.output_folders import runs_folder
 
 
 @pytest.fixture(scope="module")

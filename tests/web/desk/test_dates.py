@@ -18,8 +18,8 @@ from kiwiresearch.claims.claim import ClaimId
 from kiwiresearch.document.svg import BRIEF_FONT
 from kiwiresearch.messages.catalogue import Catalogue, catalogue_in
 from kiwiresearch.text.dates.calendar import years
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange, DateText
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.web.desk.translations import date_markup
 
 TOLD = [

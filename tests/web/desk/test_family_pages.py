@@ -25,7 +25,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.store.folder_lock import locked_folder
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.messages.message import Message
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 
 GEDCOM = (
     b"0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"

@@ -20,7 +20,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import PUBLIC_PATHS
 from kiwiresearch.web.guard.requests import FORM, MULTIPART, UPLOAD
 from kiwiresearch.workspace.settings import ServeSettings
-from kiwiresearch.zim.build import NewPage, write_book
+from kiwiresearch.zim.book_writer import NewPage, write_book
 
 FROM_ELSEWHERE = [
     {"Origin": "http://evil.example"},

@@ -19,7 +19,7 @@ from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 from kiwiresearch.jobs.job import FamilyRequest, Job, JobRequest, ResearchRequest
 from kiwiresearch.store.store import Store
 from kiwiresearch.web.app import make_app
-from kiwiresearch.workspace.places import runs_folder
+from kiwiresearch.workspace.output_folders import runs_folder
 from kiwiresearch.workspace.workspace import store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")

@@ -13,11 +13,11 @@ from tests.web.desk.conftest import ARun
 from tests.web.running import a_browser, a_room, running
 
 from kiwiresearch.claims.page_claims import claims_of_page
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.page_view import CLAIMS_PER_PAGE, ClaimSelection, PageQuery, claim_list
-from kiwiresearch.zim.build import NewPage, NewRedirect, plain_png, write_book
+from kiwiresearch.zim.book_writer import NewPage, NewRedirect, plain_png, write_book
 
 SUBJECT = "Late_Bronze_Age_collapse"
 

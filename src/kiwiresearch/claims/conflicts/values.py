@@ -16,9 +16,9 @@ from kiwiresearch.claims.conflicts.words import (
     owner_name,
     shared_stem,
 )
+from kiwiresearch.text.dates.mentions import DateMention
 from kiwiresearch.text.dates.ranges import DateRange
 from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.when import DateMention
 from kiwiresearch.text.words import plain_lower
 
 OPENING = re.compile(r": |\((?=[A-Z0-9])")

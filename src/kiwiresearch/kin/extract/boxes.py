@@ -14,8 +14,8 @@ from kiwiresearch.kin.names import same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Qualifier
 from kiwiresearch.page.doc import Cell, InfoboxRow, PageDoc
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
 

@@ -14,7 +14,7 @@ from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.when import dates_in
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.words import fold
 
 

@@ -17,8 +17,8 @@ from kiwiresearch.text.dates.calendar import (
     usual_calendar,
     years,
 )
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
-from kiwiresearch.text.when import dates_in
 
 Version = Literal["5.5.1", "7.0"]
 Unit = Literal["year", "month", "day"]

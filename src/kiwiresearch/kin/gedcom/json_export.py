@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from kiwiresearch.ids import canonical_json
+from kiwiresearch.kin.gedcom.event_writer import EventVersion, event_versions, included_facts
+from kiwiresearch.kin.gedcom.person_writer import slashed_name
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
-from kiwiresearch.kin.gedcom.write_events import EventVersion, event_versions, included_facts
-from kiwiresearch.kin.gedcom.write_people import slashed_name
 from kiwiresearch.kin.privacy.redaction import RedactedTree
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, Qualifier, Relationship, Source
 from kiwiresearch.text.dates.calendar import day_at

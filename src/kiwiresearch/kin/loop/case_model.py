@@ -13,9 +13,9 @@ from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut
 from kiwiresearch.kin.loop.planner_by_model import is_query
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_fact
-from kiwiresearch.kin.privacy.hidden_people import find_withheld
 from kiwiresearch.kin.privacy.living import MAX_AGE
 from kiwiresearch.kin.privacy.mask import Mask
+from kiwiresearch.kin.privacy.withheld_people import find_withheld
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, Snippet
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.llm.guards import CircuitBreakerModel, MaskedModel

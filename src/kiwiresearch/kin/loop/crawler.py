@@ -83,7 +83,9 @@ class Crawler:
         for source in self.sources:
             try:
                 found = (
-                    [find_seed_page(source, name)] if isinstance(source, BookSource) else source.search(PersonQuery(name))
+                    [find_seed_page(source, name)]
+                    if isinstance(source, BookSource)
+                    else source.search(PersonQuery(name))
                 )
             except NothingFound as nothing:
                 problem = nothing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
 from kiwiresearch.kin.names import name_words, parse_name, token_similarity
 from kiwiresearch.kin.report.labels import year_phrase

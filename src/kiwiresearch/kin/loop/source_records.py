@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
-from kiwiresearch.kin.extract.read import read_person
+from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import SURE, check, check_relative
 from kiwiresearch.kin.firewall.violations import Violation
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading

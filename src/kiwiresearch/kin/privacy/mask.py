@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from kiwiresearch.kin.privacy.hidden_people import WithheldPeople
 from kiwiresearch.kin.privacy.redaction import Mode, check_mode
 from kiwiresearch.kin.privacy.text_parts import contacts_in
+from kiwiresearch.kin.privacy.withheld_people import WithheldPeople
 from kiwiresearch.kin.tree import PersonId
 
 DETAILS = re.compile(r"\s*\([^()\n]{0,200}\d[^()\n]{0,200}\)")

@@ -9,15 +9,15 @@ from typing import Literal, get_args
 from urllib.parse import unquote
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.privacy.hidden_people import (
+from kiwiresearch.kin.privacy.living import LivingVerdict
+from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, region, without_contacts
+from kiwiresearch.kin.privacy.withheld_people import (
     LIVING_NAME,
     MARRIAGE_FIELDS,
     WITHHELD,
     WithheldPeople,
     find_withheld,
 )
-from kiwiresearch.kin.privacy.living import LivingVerdict
-from kiwiresearch.kin.privacy.text_parts import contacts_in, contains_words, region, without_contacts
 from kiwiresearch.kin.tree import (
     DATE_FIELDS,
     PLACE_FIELDS,

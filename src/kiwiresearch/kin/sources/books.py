@@ -10,9 +10,9 @@ from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
 from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
 from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.read import open_page
-from kiwiresearch.search.find import Findings, SearchOptions, find
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search.shelf_search import SearchOptions, SearchResult, search_books
 from kiwiresearch.text.words import fold
 from kiwiresearch.zim.policy import hidden_at
 
@@ -94,10 +94,12 @@ class BookSource:
         exact = [(book, path, name) for book in self._books if (path := book.archive.by_title(name)) is not None]
         return [*exact, *self._places(self._search(name, fast=True))]
 
-    def _search(self, name: str, *, fast: bool) -> Findings:
-        return find(self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=fast, max_books=len(self._books) or 1))
+    def _search(self, name: str, *, fast: bool) -> SearchResult:
+        return search_books(
+            self._books, name, SearchOptions(limit=SEARCH_LIMIT, fast=fast, max_books=len(self._books) or 1)
+        )
 
-    def _places(self, findings: Findings) -> list[tuple[OpenBook, str, str]]:
+    def _places(self, findings: SearchResult) -> list[tuple[OpenBook, str, str]]:
         by_id = {book.book.id: book for book in self._books}
         return [(by_id[hit.ref.book], hit.ref.path, hit.alias) for hit in findings.hits if hit.ref.book in by_id]
 

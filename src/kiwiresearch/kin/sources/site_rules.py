@@ -11,7 +11,7 @@ from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
 from kiwiresearch.kin.sources.plugin import Plugin, Rule, span_of
 from kiwiresearch.kin.sources.site_page import SelectedElement, SitePage
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.text.when import DateMention, dates_in
+from kiwiresearch.text.dates.mentions import DateMention, dates_in
 from kiwiresearch.zim.archive import EntryRef
 
 MAX_VALUE = 300

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urljoin, urlsplit
 
 from kiwiresearch.errors import SourceRefused, SourceUnreachable
-from kiwiresearch.http_client import HttpClient, HttpFailure, Limit
+from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure
 
 PORTS = {"https": 443, "http": 80}
 MAX_URL = 4_000
@@ -188,7 +188,7 @@ class Transport:
         form = request.form if request.method == "POST" else None
         # The certificate is checked against the host name, though the request goes to the IP address.
         with self._client.open(
-            request.method, place.pinned, Limit(self._timeout_s), headers=headers, form=form, server_name=place.name
+            request.method, place.pinned, Deadline(self._timeout_s), headers=headers, form=form, server_name=place.name
         ) as response:
             found = response.headers
             return HttpAnswer(

@@ -24,7 +24,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.llm.model import short_model_name
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.read import open_page
+from kiwiresearch.page.parser import open_page
 from kiwiresearch.text.languages import language_words
 from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import framed_address

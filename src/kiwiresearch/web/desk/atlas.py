@@ -33,7 +33,7 @@ SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
 
 
-Year = Annotated[Annotated[int, Field(ge=times.FURTHEST_BACK, le=times.LATEST)] | None, BeforeValidator(none_if_empty)]
+Year = Annotated[Annotated[int, Field(ge=times.MIN_YEAR, le=times.MAX_YEAR)] | None, BeforeValidator(none_if_empty)]
 
 
 class _ListQuery(BaseModel):
@@ -122,7 +122,7 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
         def found(atlas: Atlas, window: ResultWindow) -> ResultPage:
             return times.timeline(atlas, query.options(), window)
 
-        return shown.listing(request, book, "timeline", query, found, years=(times.FURTHEST_BACK, times.LATEST))
+        return shown.listing(request, book, "timeline", query, found, years=(times.MIN_YEAR, times.MAX_YEAR))
 
     @routes.get("/atlas/{book}/ranks")
     def best(request: Request, book: BookName, query: Annotated[RankQuery, Query()]) -> Response:

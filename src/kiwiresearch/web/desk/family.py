@@ -11,7 +11,7 @@ from starlette.responses import Response
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.kin.gedcom.read import MAX_FILE_BYTES
+from kiwiresearch.kin.gedcom.reader import MAX_FILE_BYTES
 from kiwiresearch.kin.loop.seeds import candidate_people
 from kiwiresearch.kin.loop.settings import BOUNDS
 from kiwiresearch.kin.sources.books import BookSource

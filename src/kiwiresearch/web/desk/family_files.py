@@ -12,9 +12,9 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.responses import Response
 
-from kiwiresearch.cases.exports import FILE_NAMES, ExportForm
+from kiwiresearch.cases.exports import FILE_NAMES, CaseFormat
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.kin.gedcom.read import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.gedcom.reader import EXPORT_AGAIN, MAX_FILE_BYTES
 from kiwiresearch.kin.privacy.redaction import MODES, Mode
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.pages import redirect
@@ -137,7 +137,7 @@ async def _content(
 
 
 Privacy = Annotated[Mode, Query()]
-FormatQuery = Annotated[ExportForm, Query()]
+FormatQuery = Annotated[CaseFormat, Query()]
 
 
 def add_file_pages(routes: APIRouter, pages: FamilyPages) -> None:

@@ -20,7 +20,7 @@ from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.messages.catalogue import Catalogue
 from kiwiresearch.messages.message import Message
 from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
-from kiwiresearch.search.query import ScoreLine
+from kiwiresearch.search.query import ScoreTerm
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
@@ -45,7 +45,7 @@ class GraphPage:
     was_read: bool
     depth: int
     points: float
-    terms: tuple[ScoreLine, ...]
+    terms: tuple[ScoreTerm, ...]
     """The terms of its points."""
     reason: str
     """Why it was chosen, in English."""

@@ -125,7 +125,9 @@ def _of_job(job: Job) -> RecentWork:
     is_family = isinstance(job.request, FamilyRequest)
     is_run = job.state == "done" and isinstance(job.request, ResearchRequest)
     address = run_address(job.id) if is_run else job_address(job.id)
-    return RecentWork("" if is_family else job.request.name, job.state, address, job.ended_at or job.asked_at, job.pages)
+    return RecentWork(
+        "" if is_family else job.request.name, job.state, address, job.ended_at or job.asked_at, job.pages
+    )
 
 
 def _destination(room: ServerContext, wanted: BoxQuery) -> str | Intent:

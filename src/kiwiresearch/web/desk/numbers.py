@@ -13,7 +13,7 @@ from starlette.responses import Response
 from kiwiresearch.brief.brief import Brief, Difference, Figure
 from kiwiresearch.brief.importance import without_article
 from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.compare import compare
+from kiwiresearch.claims.conflicts.comparison import compare
 from kiwiresearch.claims.conflicts.sentences import ComparedSentence
 from kiwiresearch.jobs.queue import JobQueue
 from kiwiresearch.text.dates.ranges import DateRange

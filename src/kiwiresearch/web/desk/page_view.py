@@ -15,7 +15,7 @@ from kiwiresearch.kin.extract.subject import subject_of
 from kiwiresearch.kin.language import has_family_words
 from kiwiresearch.page.display import CLAIM_ID
 from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.read import read_page
+from kiwiresearch.page.parser import read_page
 from kiwiresearch.text.words import fold
 from kiwiresearch.web.addresses import local_address
 from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address

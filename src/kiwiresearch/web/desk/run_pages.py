@@ -21,7 +21,7 @@ from kiwiresearch.brief.brief import (
     TimelineMoment,
     media_type_of,
 )
-from kiwiresearch.brief.citations import CitedRun, QuoteInContext, paragraphs, quote_in_context, without_overlaps
+from kiwiresearch.brief.citations import CitedGroup, QuoteInContext, paragraphs, quote_in_context, without_overlaps
 from kiwiresearch.brief.report import GAP_HEADINGS
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.jobs.queue import JobQueue
@@ -118,7 +118,7 @@ class BriefView:
         """The address of the form for another topic."""
         return form_address({"topic": topic})
 
-    def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedRun]]:
+    def paragraphs(self, statements: Iterable[Statement]) -> list[list[CitedGroup]]:
         """Running text: a paragraph for each page that its sentences are from, cited where the source changes."""
         return paragraphs(statements, self.brief.claims)
 
@@ -141,7 +141,7 @@ class BriefView:
         """The date of a number for `date_text`."""
         return date_of_figure(figure, [self.brief.claims[one] for one in figure.statement.claims])
 
-    def numbers(self, statement: Statement | CitedRun) -> tuple[int, ...]:
+    def numbers(self, statement: Statement | CitedGroup) -> tuple[int, ...]:
         """The numbers in the bibliography of the pages that support a statement, or several."""
         found = {self._numbers.get(self.brief.claims[one].ref, 0) for one in statement.claims}
         return tuple(sorted(found - {0}))

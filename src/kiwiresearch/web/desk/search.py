@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.search.find import Findings, SearchOptions
 from kiwiresearch.search.interpretation import Sense
 from kiwiresearch.search.open_book import SearchEffort
 from kiwiresearch.search.query import Hit, Score, parse_query
+from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import WORD, fold, has_no_spaces, occurrences, plain_lower
 from kiwiresearch.web.addresses import list_address, page_address
@@ -153,7 +153,7 @@ def _results(room: ServerContext, q: str, options: SearchOptions, book: str) -> 
         return ResultsView(problem=problem_of(error))
 
 
-def _results_view(finder: Finder, found: Findings, limit: int, book: str) -> ResultsView:
+def _results_view(finder: Finder, found: SearchResult, limit: int, book: str) -> ResultsView:
     books = {one.book.id: one.book for one in finder.books}
     words = found.corrected or found.query
     is_more = len(found.hits) > limit

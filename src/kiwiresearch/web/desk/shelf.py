@@ -14,7 +14,7 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.health import PolledValue, offered_models
 from kiwiresearch.workspace.inventory import BookStatus, book_statuses
 from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.library import ListedBook
+from kiwiresearch.zim.shelf import ListedBook
 
 
 @dataclass(frozen=True, slots=True)

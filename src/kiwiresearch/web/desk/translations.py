@@ -7,7 +7,7 @@ from datetime import UTC
 
 from markupsafe import Markup, escape
 
-from kiwiresearch.kin.privacy.hidden_people import LIVING_NAME, WITHHELD
+from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD
 from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
 from kiwiresearch.messages.message import Message, render
 from kiwiresearch.text.dates.ranges import DateRange, DateText

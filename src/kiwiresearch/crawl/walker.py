@@ -19,10 +19,10 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.messages.message import Message
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.search.interpretation import first_line
-from kiwiresearch.search.query import points_text, score_terms
+from kiwiresearch.search.query import points_text, score_terms_text
 from kiwiresearch.zim.archive import EntryRef
 
-OPENING = 300
+MAX_OPENING_CHARS = 300
 MIN_TOPIC_POINTS = 15.0
 """A page with fewer points for relevance and links is hardly related to the topic."""
 
@@ -136,7 +136,7 @@ class Walker:
         can_be_put_back = candidate.facts != facts and state.look_count < MAX_LOOKS_PER_PAGE * self._settings.max_pages
         if runner_up is not None and can_be_put_back and self._ranks_above(runner_up, known):
             self._reader.put_in_cache(ref, crawled)
-            penalties = score_terms([line for line in score.terms if line.points < 0]) or "what it says"
+            penalties = score_terms_text([line for line in score.terms if line.points < 0]) or "what it says"
             points = scoring.points(runner_up)
             unread = " and is not read yet" if scoring.expected_points(runner_up) > points else ""
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
@@ -164,7 +164,7 @@ class Walker:
             page_id=page.id,
             title=page.title,
             url=page.url,
-            opening=first_line(page, OPENING),
+            opening=first_line(page, MAX_OPENING_CHARS),
             depth=candidate.depth,
             reason=candidate.reason(),
             lines=scoring.score(candidate).terms,

@@ -7,10 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kiwiresearch.kin.gedcom.arrangement import Child
-from kiwiresearch.kin.gedcom.read_families import QUALIFIER_NOTE, STATUS_NOTE
-from kiwiresearch.kin.gedcom.read_people import plain_name
-from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIED, OTHER_QUALIFIERS, EventFields
-from kiwiresearch.kin.gedcom.write_events import (
+from kiwiresearch.kin.gedcom.event_writer import (
     CitedSources,
     EventVersion,
     GedcomWriter,
@@ -19,6 +16,9 @@ from kiwiresearch.kin.gedcom.write_events import (
     write_citations,
     write_event,
 )
+from kiwiresearch.kin.gedcom.family_reader import QUALIFIER_NOTE, STATUS_NOTE
+from kiwiresearch.kin.gedcom.person_reader import plain_name
+from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIED, OTHER_QUALIFIERS, EventFields
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.privacy.redaction import RedactedTree
 from kiwiresearch.kin.tree import Evidence, Fact, Person, PersonId

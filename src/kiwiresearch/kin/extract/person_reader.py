@@ -26,8 +26,8 @@ from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import Qualifier
 from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.when import dates_in
 from kiwiresearch.text.words import fold
 
 SIBLING_COUNT_WITHIN = 4_000

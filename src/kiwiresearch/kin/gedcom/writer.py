@@ -9,9 +9,7 @@ from dataclasses import replace
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.gedcom.arrangement import Couple, build_couples, is_written, with_stable_ids
 from kiwiresearch.kin.gedcom.dates import Version
-from kiwiresearch.kin.gedcom.read_families import parent_scope, partners_scope
-from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
-from kiwiresearch.kin.gedcom.write_events import (
+from kiwiresearch.kin.gedcom.event_writer import (
     CitedSources,
     EventVersion,
     GedcomWriter,
@@ -23,7 +21,9 @@ from kiwiresearch.kin.gedcom.write_events import (
     write_event,
     write_sources,
 )
-from kiwiresearch.kin.gedcom.write_people import FamilyLinks, write_person
+from kiwiresearch.kin.gedcom.family_reader import parent_scope, partners_scope
+from kiwiresearch.kin.gedcom.person_writer import FamilyLinks, write_person
+from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
 from kiwiresearch.kin.privacy.redaction import RedactedTree
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 

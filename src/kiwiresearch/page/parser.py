@@ -313,7 +313,7 @@ UNTITLED = "The text"
 BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
-def page_of_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
+def page_from_text(text: str, title: str = "", language: str = "eng") -> PageDoc:
     """Make a page of a plain text; a blank line ends a paragraph."""
     name = " ".join(title.split()) or UNTITLED
     paragraphs = BLANK_LINE.split(text.replace("\r\n", "\n").replace("\r", "\n"))

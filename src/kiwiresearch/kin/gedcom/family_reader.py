@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from kiwiresearch.kin.gedcom.lines import GedcomLine
-from kiwiresearch.kin.gedcom.read_facts import (
+from kiwiresearch.kin.gedcom.facts_reader import (
     CitedEvidence,
     GedcomFile,
     PersonFacts,
@@ -15,6 +14,7 @@ from kiwiresearch.kin.gedcom.read_facts import (
     citations_below,
     read_event,
 )
+from kiwiresearch.kin.gedcom.lines import GedcomLine
 from kiwiresearch.kin.gedcom.tags import (
     MARRIAGE,
     MARRIAGE_NOT_STATED,

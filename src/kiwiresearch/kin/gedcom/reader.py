@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, decode, records, version_of
-from kiwiresearch.kin.gedcom.read_facts import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE, GedcomFile
-from kiwiresearch.kin.gedcom.read_families import (
+from kiwiresearch.kin.gedcom.event_writer import QUOTE_NOTE
+from kiwiresearch.kin.gedcom.facts_reader import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE, GedcomFile
+from kiwiresearch.kin.gedcom.family_reader import (
     QUALIFIER_NOTE,
     STATUS_NOTE,
     RelationshipBuilder,
     read_family,
     read_siblings,
 )
-from kiwiresearch.kin.gedcom.read_people import NAME_FORMS, read_person
+from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes, decode, records, version_of
+from kiwiresearch.kin.gedcom.person_reader import NAME_FORMS, read_person
 from kiwiresearch.kin.gedcom.tags import MARRIED, NO_UNION, PARTNERS, UNION_ENDED
-from kiwiresearch.kin.gedcom.write_events import QUOTE_NOTE
 from kiwiresearch.kin.tree import Fact, PersonId, Tree
 
 OUR_NOTES = (DATE_NOTE, SCOPE_NOTE, QUOTE_NOTE, URL_NOTE, HASH_NOTE, QUALIFIER_NOTE, STATUS_NOTE, NO_UNION)

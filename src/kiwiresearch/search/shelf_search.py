@@ -149,7 +149,7 @@ class SearchHelpers:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SearchResult:
     """The result of a search, and what a user should know about it."""
 
     query: str
@@ -166,9 +166,9 @@ class Findings:
     """Books that could not be searched, since their hosts are unreachable."""
 
 
-def find(
+def search_books(
     books: Sequence[OpenBook], text: str, options: SearchOptions | None = None, helpers: SearchHelpers | None = None
-) -> Findings:
+) -> SearchResult:
     """The pages of some books for a query, best first; equal scores by book and path."""
     return Search(books, text, options, helpers).best()
 
@@ -201,7 +201,7 @@ class Search:
             pooled = _phrases_of_model(book, query, helpers)
             self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=senses))
 
-    def best(self, limit: int = 0, read: int = 0) -> Findings:
+    def best(self, limit: int = 0, read: int = 0) -> SearchResult:
         """The best pages; `limit` and `read` are those of the options unless given."""
         options = self._options
         limit, read = limit or options.limit, read or options.read
@@ -216,7 +216,7 @@ class Search:
         senses = tuple(sense for book, paths in books for sense in senses_among(book, paths, hits))
         sources = tuple(one.book.book.id for one in chosen if one.hits)
         hidden = sum((hidden_for(one.book, one.query, limit) for one in self._searches), NONE_HIDDEN)
-        return Findings(self.text, hits[:limit], senses, sources, self.corrected, order, hidden)
+        return SearchResult(self.text, hits[:limit], senses, sources, self.corrected, order, hidden)
 
 
 def hidden_for(book: OpenBook, query: Query, limit: int) -> HiddenPages:

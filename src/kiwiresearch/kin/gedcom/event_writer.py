@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kiwiresearch.kin.gedcom.dates import MONTHS, Version, other_calendar, read_date, write_date
-from kiwiresearch.kin.gedcom.read_facts import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE
+from kiwiresearch.kin.gedcom.facts_reader import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE
 from kiwiresearch.kin.gedcom.tags import SOURCE_WITHOUT_TEXT, EventFields, quality_mark
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Source, SourceId
 from kiwiresearch.text.dates.ranges import DateRange

@@ -23,7 +23,7 @@ from kiwiresearch.zim.sources import is_address
 
 if TYPE_CHECKING:
     from kiwiresearch.embed.embedder import CachedEmbedder, Embedder
-    from kiwiresearch.llm.chat import ChatModel, Patience
+    from kiwiresearch.llm.chat import ChatModel, Timeouts
     from kiwiresearch.llm.model import Model
 
 MAX_BUILT_AT_ONCE = 100_000
@@ -112,12 +112,12 @@ def chat_model(settings: Settings) -> ChatModel:
     )
 
 
-def model_timeouts(settings: Settings) -> Patience:
+def model_timeouts(settings: Settings) -> Timeouts:
     """How long to wait for the model: if it may take longer than the default, it may also be silent for longer."""
-    from kiwiresearch.llm.chat import DEFAULT_PATIENCE
+    from kiwiresearch.llm.chat import DEFAULT_TIMEOUTS
 
-    longer = max(1.0, settings.model_timeout_s / DEFAULT_PATIENCE.total_s)
-    return replace(DEFAULT_PATIENCE, total_s=settings.model_timeout_s, read_s=DEFAULT_PATIENCE.read_s * longer)
+    longer = max(1.0, settings.model_timeout_s / DEFAULT_TIMEOUTS.total_s)
+    return replace(DEFAULT_TIMEOUTS, total_s=settings.model_timeout_s, read_s=DEFAULT_TIMEOUTS.read_s * longer)
 
 
 @contextlib.contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kiwiresearch.kin.gedcom.facts_reader import GedcomFile, PersonFacts, citations_below, read_event
 from kiwiresearch.kin.gedcom.lines import GedcomLine
-from kiwiresearch.kin.gedcom.read_facts import GedcomFile, PersonFacts, citations_below, read_event
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, BIRTH, DEATH, DEATHS, MARRIAGE, MARRIED, READ_EVENTS
 from kiwiresearch.kin.tree import Evidence, LivingStatus, Person, PersonId, Sex
 
