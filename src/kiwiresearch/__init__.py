@@ -10,27 +10,27 @@ Names are loaded when first used, so that importing the package costs nothing. d
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kiwiresearch.lazy import lazy_exports
 from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
     from kiwiresearch.api import OpenShelf, open_shelf
-    from kiwiresearch.ask.answer import Answer
-    from kiwiresearch.ask.settings import AskOptions
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.claims.claim import Claim
-    from kiwiresearch.claims.conflicts.comparison import TextComparison
-    from kiwiresearch.crawl.settings import CrawlSettings
+    from kiwiresearch.ask import Answer, AskOptions
+    from kiwiresearch.cases import Case
+    from kiwiresearch.claims import Claim
+    from kiwiresearch.claims.conflicts import TextComparison
+    from kiwiresearch.crawl import CrawlSettings
     from kiwiresearch.errors import KiwiError
-    from kiwiresearch.kin.loop.settings import CaseSettings
-    from kiwiresearch.page.doc import PageDoc
-    from kiwiresearch.page.parser import open_page, read_page
-    from kiwiresearch.runs.research import RunOutcome
-    from kiwiresearch.search.shelf_search import SearchResult
-    from kiwiresearch.verify.ledger import Verification
-    from kiwiresearch.workspace.workspace import find_page
+    from kiwiresearch.kin.loop import CaseSettings
+    from kiwiresearch.page import PageDoc, open_page, read_page
+    from kiwiresearch.runs import RunOutcome
+    from kiwiresearch.search import SearchResult
+    from kiwiresearch.verify import Verification
+    from kiwiresearch.workspace import find_page
+else:
+    __getattr__ = lazy_exports(__name__)
 
 __all__ = [
     "Answer",
@@ -39,11 +39,11 @@ __all__ = [
     "CaseSettings",
     "Claim",
     "CrawlSettings",
-    "Findings",
     "KiwiError",
     "OpenShelf",
     "PageDoc",
     "RunOutcome",
+    "SearchResult",
     "TextComparison",
     "Verification",
     "__version__",
@@ -52,29 +52,3 @@ __all__ = [
     "open_shelf",
     "read_page",
 ]
-
-_HOMES = {
-    "Answer": "ask.answer",
-    "AskOptions": "ask.settings",
-    "Case": "cases.case",
-    "CaseSettings": "kin.loop.settings",
-    "Claim": "claims.claim",
-    "CrawlSettings": "crawl.settings",
-    "Findings": "search.find",
-    "KiwiError": "errors",
-    "OpenShelf": "api",
-    "PageDoc": "page.doc",
-    "RunOutcome": "runs.research",
-    "TextComparison": "claims.conflicts.compare",
-    "Verification": "verify.ledger",
-    "find_page": "workspace.workspace",
-    "open_page": "page.read",
-    "open_shelf": "api",
-    "read_page": "page.read",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"kiwiresearch.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'kiwiresearch' has no attribute {name!r}")

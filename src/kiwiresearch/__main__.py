@@ -1,6 +1,6 @@
 """`python -m kiwiresearch` does what the command `kiwiresearch` does."""
 
-from kiwiresearch.cli.start import main
+from kiwiresearch.cli import main
 
 if __name__ == "__main__":
     main()

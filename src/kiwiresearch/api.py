@@ -8,24 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
-from kiwiresearch.zim.shelf import Shelf, listed_book
+from kiwiresearch.search import SearchOptions, SearchResult
+from kiwiresearch.workspace import Finder, Workspace, find_page, open_workspace, shelf_of
+from kiwiresearch.zim import Shelf, listed_book
 
 if TYPE_CHECKING:
-    from kiwiresearch.ask.answer import Answer
-    from kiwiresearch.ask.settings import AskOptions
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.claims.claim import Claim
-    from kiwiresearch.claims.conflicts.comparison import TextComparison
-    from kiwiresearch.crawl.settings import CrawlSettings
-    from kiwiresearch.kin.loop.settings import CaseSettings
-    from kiwiresearch.page.doc import PageDoc
-    from kiwiresearch.runs.research import ProgressListener, RunOutcome
-    from kiwiresearch.verify.ledger import Verification
-    from kiwiresearch.workspace.asker import Asker
+    from kiwiresearch.ask import Answer, AskOptions
+    from kiwiresearch.cases import Case
+    from kiwiresearch.claims import Claim
+    from kiwiresearch.claims.conflicts import TextComparison
+    from kiwiresearch.crawl import CrawlSettings
+    from kiwiresearch.kin.loop import CaseSettings
+    from kiwiresearch.page import PageDoc
+    from kiwiresearch.runs import ProgressListener, RunOutcome
+    from kiwiresearch.verify import Verification
+    from kiwiresearch.workspace import Asker
 
 
 class OpenShelf(Shelf):
@@ -51,7 +48,7 @@ class OpenShelf(Shelf):
 
     @functools.cached_property
     def _asker(self) -> Asker:
-        from kiwiresearch.workspace.asker import Asker
+        from kiwiresearch.workspace import Asker
 
         return Asker(self._finder, self._settings.ask)
 
@@ -69,7 +66,7 @@ class OpenShelf(Shelf):
 
         `focus` has words that matter most, `aspect` names the side of the topic that is wanted, such as causes.
         """
-        from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
+        from kiwiresearch.runs import Research, ResearchTask, crawl_settings
 
         chosen = settings or crawl_settings(self._settings)
         task = ResearchTask(topic, focus, chosen, self._settings.kiwix_url, aspect=aspect)
@@ -77,7 +74,7 @@ class OpenShelf(Shelf):
 
     def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
         """What the page of this title or path claims; or a text of yours, which the title then names."""
-        from kiwiresearch.claims.page_claims import claims_of_page, claims_of_text
+        from kiwiresearch.claims import claims_of_page, claims_of_text
 
         if text:
             return claims_of_text(text, title).claims
@@ -86,13 +83,13 @@ class OpenShelf(Shelf):
 
     def find_conflicts(self, a: str, b: str, *, title: str = "") -> TextComparison:
         """Whether one text contradicts another, and where; `title` says what both are about."""
-        from kiwiresearch.claims.conflicts.comparison import compare_texts
+        from kiwiresearch.claims.conflicts import compare_texts
 
         return compare_texts(a, b, title)
 
     def verify(self, run: str | Path) -> Verification:
         """Prove a finished run again from the books of this shelf."""
-        from kiwiresearch.verify.run import verify_run
+        from kiwiresearch.verify import verify_run
 
         return verify_run(Path(run), self)
 
@@ -101,9 +98,8 @@ class OpenShelf(Shelf):
 
         `settings` say how far it goes; their seeds are replaced by the names. Take its `steps()` until they end.
         """
-        from kiwiresearch.cases.case import Case
-        from kiwiresearch.cases.places import plugins_folder
-        from kiwiresearch.kin.loop.settings import CaseSettings
+        from kiwiresearch.cases import Case, plugins_folder
+        from kiwiresearch.kin.loop import CaseSettings
 
         chosen = settings or CaseSettings.from_scope(self._settings.kin)
         chosen = replace(chosen, seeds=names, books=tuple(book.id for book in self.books))
@@ -111,8 +107,7 @@ class OpenShelf(Shelf):
 
     def open_family(self, folder: str | Path) -> Case:
         """A case that was begun before, to read it or to take further steps."""
-        from kiwiresearch.cases.case import Case
-        from kiwiresearch.cases.places import plugins_folder
+        from kiwiresearch.cases import Case, plugins_folder
 
         return Case.open(Path(folder), self._finder, plugins=plugins_folder(self._workspace))
 

@@ -55,7 +55,7 @@ import errno
 import re
 from typing import TYPE_CHECKING, Literal, Self
 
-from kiwiresearch.messages.message import Message, rewritten
+from kiwiresearch.messages import Message, rewritten
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import quote as percent
 
 from kiwiresearch.errors import QuoteNotFound
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.page import PageDoc, Section
+from kiwiresearch.zim import EntryRef
 
 
 class Quote(NamedTuple):

@@ -8,10 +8,8 @@ from typing import Literal, NamedTuple
 
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.evidence import Citation
-from kiwiresearch.search.interpretation import Sense
-from kiwiresearch.search.query import Score
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.peer import MissingBooks
+from kiwiresearch.search import Score, Sense
+from kiwiresearch.zim import EntryRef, MissingBooks
 
 PassageKind = Literal["text", "row", "box"]
 KEY_LENGTH = 6

@@ -15,18 +15,13 @@ from kiwiresearch.ask.question import AnswerKind, Question
 from kiwiresearch.ask.refusal import reason_to_refuse
 from kiwiresearch.ask.score import RetrievedEvidence, ScoredUnit
 from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement
+from kiwiresearch.claims import claims_of
+from kiwiresearch.claims.conflicts import ComparedSentence, Disagreement, compare
 from kiwiresearch.evidence import Citation, place_of, quote_at
-from kiwiresearch.page.parser import page_from_text
-from kiwiresearch.search.interpretation import Sense
-from kiwiresearch.search.rank import QUALIFIER
-from kiwiresearch.search.shelf_search import hidden_for
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenName
+from kiwiresearch.page import page_from_text
+from kiwiresearch.search import QUALIFIER, Sense, hidden_for
+from kiwiresearch.text import fold, language_words
+from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenName
 
 MAX_COMPARED = 12
 """How many of the best sentences are compared with the ones that are shown."""

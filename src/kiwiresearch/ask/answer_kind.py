@@ -8,11 +8,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kiwiresearch.ask.question import Question, question_words
-from kiwiresearch.claims.mentions import names_in, without_initial_stops
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.words import fold, occurrences, plain_lower
+from kiwiresearch.claims import names_in, without_initial_stops
+from kiwiresearch.text import fold, occurrences, plain_lower, quantities_in, stemmer
+from kiwiresearch.text.dates import dates_in
 
 NAME = re.compile(
     r"(?<![.!?] )(?<!^)\b[A-Z][\w'’.-]+(?:\s+(?:(?:of|de|von|van|the|la|le|du|al|bin|ibn)\s+)?[A-Z][\w'’.-]+)*"

@@ -23,7 +23,7 @@ from kiwiresearch.ask.refusal import general_answer
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError, ModelError, ModelUnreachable, PromptTooLong
 from kiwiresearch.evidence import citation_words
-from kiwiresearch.llm.model import (
+from kiwiresearch.llm import (
     PER_MESSAGE,
     WRITE_UP,
     Finish,
@@ -42,10 +42,10 @@ from kiwiresearch.llm.model import (
     prompt,
     write_up,
 )
-from kiwiresearch.text.display import printable
+from kiwiresearch.text import printable
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.reader import Reader
 
 DEFAULT_CONTEXT_TOKENS = 4_096
 """The context of a model that does not report its own."""

@@ -21,11 +21,9 @@ from kiwiresearch.ask.danger import Danger, danger_of
 from kiwiresearch.ask.question import Question, read_question
 from kiwiresearch.ask.score import RetrievedEvidence
 from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.policy import HiddenName, hidden_name_among
+from kiwiresearch.search import OpenBook
+from kiwiresearch.text import fold, language_words
+from kiwiresearch.zim import EntryRef, HiddenName, hidden_name_among
 
 WORD = re.compile(r"(?<![\w'’-])[^\W\d_]+(?![\w'’-])")
 MIN_LETTERS = 3

@@ -11,10 +11,8 @@ from kiwiresearch.ask.answer_kind import pattern_of
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import BoxMeasure, ComparedThings, ComparisonDirection, Question, question_words
 from kiwiresearch.ask.word_matches import LIFE
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.words import fold, plain_lower
+from kiwiresearch.text import fold, language_words, plain_lower, quantities_in, stemmer
+from kiwiresearch.text.dates import dates_in
 
 WORD = re.compile(r"[^\W\d_]+")
 MAX_OTHER_WORDS = 2

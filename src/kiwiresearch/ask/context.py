@@ -14,16 +14,14 @@ from kiwiresearch.ask.retrieval import Retriever
 from kiwiresearch.ask.score import ScoredUnit
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.evidence import Citation, quote_at
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.shelf_search import SearchHelpers
-from kiwiresearch.text.languages import has_words, language_words
-from kiwiresearch.text.words import plain_lower
-from kiwiresearch.zim.archive import Book, EntryRef
+from kiwiresearch.page import open_page
+from kiwiresearch.search import OpenBook, SearchHelpers
+from kiwiresearch.text import has_words, language_words, plain_lower
+from kiwiresearch.zim import Book, EntryRef
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.embed import Embedder
+    from kiwiresearch.reader import Reader
 
 MAX_LINES = 3
 FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0

@@ -20,7 +20,7 @@ from kiwiresearch.ask.dialogue import (
 )
 from kiwiresearch.ask.settings import ConversationTurn
 from kiwiresearch.ask.utterance import ConversationWords, UnresolvedPronoun, Utterance, conversation_words
-from kiwiresearch.text.words import plain_lower
+from kiwiresearch.text import plain_lower
 
 MAX_TURNS = 20
 """How many turns are considered, the latest."""

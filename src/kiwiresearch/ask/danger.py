@@ -12,9 +12,8 @@ from importlib.resources import files
 from itertools import takewhile
 from typing import Any, Literal, get_args
 
-from kiwiresearch.page.doc import Block
-from kiwiresearch.text.cue_phrases import CuePhrases
-from kiwiresearch.text.words import plain_lower
+from kiwiresearch.page import Block
+from kiwiresearch.text import CuePhrases, plain_lower
 
 DATA = files("kiwiresearch.ask") / "data" / "danger"
 MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_000, 20_000

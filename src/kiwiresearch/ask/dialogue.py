@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import dropwhile, takewhile
 
 from kiwiresearch.ask.utterance import ConversationWords, QuestionName, UnresolvedPronoun, Utterance
-from kiwiresearch.search.query import parse_query
-from kiwiresearch.text.words import POSSESSIVE, fold, plain_lower
+from kiwiresearch.search import parse_query
+from kiwiresearch.text import POSSESSIVE, fold, plain_lower
 
 COUNTED_NOUN = 2
 """The position of the noun in 'How much quinine'."""

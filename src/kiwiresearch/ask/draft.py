@@ -19,12 +19,10 @@ from kiwiresearch.ask.answer import (
 )
 from kiwiresearch.ask.firewall import DropReason, PassageSentence, SentenceJudge, SupportedSentence, pronoun_is_clear
 from kiwiresearch.ask.settings import Mode
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.sentences import sentence_starts
-from kiwiresearch.text.words import words_in
+from kiwiresearch.text import printable, sentence_starts, words_in
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.reader import Reader
 
 LineStart = Literal["", "line", "item"]
 ReplyKind = Literal["sentence", "heading"]

@@ -11,25 +11,27 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiwiresearch.ask.answer import Passage
 from kiwiresearch.ask.pronouns import PERSONAL, SENTENCES_BEFORE, SURE, context_in, likely_referent
-from kiwiresearch.claims.conflicts.comparison import compare, sentences_to_compare
-from kiwiresearch.claims.firewall import (
+from kiwiresearch.claims import (
     FAULT_OF_FACT,
     WORD,
     SentenceFault,
     begins_with_pronoun,
     content_stems,
     denies,
+    fact_language,
+    name_key,
+    name_words,
+    names_in,
+    numbers_in,
     unsupported_facts,
+    without_initial_stops,
 )
-from kiwiresearch.claims.language import fact_language
-from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_initial_stops
-from kiwiresearch.reader.reader import ReadingText
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.sentences import sentence_starts
+from kiwiresearch.claims.conflicts import compare, sentences_to_compare
+from kiwiresearch.reader import ReadingText
+from kiwiresearch.text import hedges_in, sentence_starts, stemmer
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.reader import Reader
 
 
 class PassageSentence(NamedTuple):

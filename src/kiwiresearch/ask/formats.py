@@ -27,8 +27,8 @@ from kiwiresearch.ask.presentation import (
     related_pages,
 )
 from kiwiresearch.evidence import PageAddress
-from kiwiresearch.text.display import escaped
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text import escaped
+from kiwiresearch.zim import EntryRef
 
 CitationLink = Callable[[AnswerCitation], str]
 """Returns the address at which a citation can be read."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm.model import Model, model_label, short_model_name
-from kiwiresearch.messages.message import Message
-from kiwiresearch.zim.policy import HiddenName, HiddenPages
+from kiwiresearch.llm import Model, model_label, short_model_name
+from kiwiresearch.messages import Message
+from kiwiresearch.zim import HiddenName, HiddenPages
 
 UNSUPPORTED = Message(
     "The model's words were not borne out by the passages; these are the page's own.", "answer.model_unsupported"

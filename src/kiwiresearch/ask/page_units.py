@@ -12,11 +12,9 @@ from kiwiresearch.ask.answer import Passage, PassageKind
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.errors import KiwiError, PageNotFound, RedirectLoop
 from kiwiresearch.evidence import place_of
-from kiwiresearch.page.doc import Infobox, PageDoc
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.words import plain_lower
+from kiwiresearch.page import Infobox, PageDoc, open_page
+from kiwiresearch.search import OpenBook
+from kiwiresearch.text import language_words, plain_lower
 
 UnitKind = Literal["sentence", "caption", "row", "box"]
 PROSE = frozenset({"paragraph", "item", "quote", "caption"})

@@ -9,7 +9,7 @@ from typing import Literal
 
 from kiwiresearch.ask.answer import Answer, AnswerBook, AnswerCitation, AnswerConflict, AnswerSentence, ExaminedPage
 from kiwiresearch.ask.refusal import NO_ANSWER, NO_SOURCED_ANSWER
-from kiwiresearch.search.interpretation import Sense
+from kiwiresearch.search import Sense
 
 CLOSEST = "Closest passages:"
 SENSES = "It can also mean:"

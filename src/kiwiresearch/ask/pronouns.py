@@ -7,14 +7,13 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kiwiresearch.claims.mentions import names_in, without_initial_stops
-from kiwiresearch.claims.opening import TITLE_BRACKET
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.reader.reader import TITLE, Mention, ReadingText
-from kiwiresearch.text.words import POSSESSIVE, fold
+from kiwiresearch.claims import TITLE_BRACKET, names_in, without_initial_stops
+from kiwiresearch.page import PageDoc
+from kiwiresearch.reader import TITLE, Mention, ReadingText
+from kiwiresearch.text import POSSESSIVE, fold
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.reader import Reader
 
 SENTENCES_BEFORE = 4
 SURE = 0.985

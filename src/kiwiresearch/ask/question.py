@@ -10,9 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from kiwiresearch.search.query import Query, QueryTerm, parse_query
-from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.words import plain_lower, words_in
+from kiwiresearch.search import Query, QueryTerm, parse_query
+from kiwiresearch.text import language_words, plain_lower, stemmer, words_in
 
 AnswerKind = Literal["person", "date", "place", "number", "reason", "manner", "definition", "choice", "yes_no", "topic"]
 DATA = files("kiwiresearch.ask") / "data" / "questions"

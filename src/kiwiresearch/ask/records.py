@@ -16,8 +16,8 @@ from kiwiresearch.ask.answer import (
 from kiwiresearch.ask.formats import CitationLink
 from kiwiresearch.ask.settings import Mode
 from kiwiresearch.codec import OMIT_DEFAULT, Record
-from kiwiresearch.search.interpretation import SenseRecord
-from kiwiresearch.zim.peer import MissingBooks
+from kiwiresearch.search import SenseRecord
+from kiwiresearch.zim import MissingBooks
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,12 @@ from kiwiresearch.ask.score import (
     score_other_unit,
     with_reader_score,
 )
-from kiwiresearch.embed.embedder import similarity
-from kiwiresearch.embed.static import StaticEmbedder
-from kiwiresearch.reader.reader import ReadingText
+from kiwiresearch.embed import StaticEmbedder, similarity
+from kiwiresearch.reader import ReadingText
 
 if TYPE_CHECKING:
-    from kiwiresearch.reader.reader import Reader, ReadText, ReadUnit
-    from kiwiresearch.zim.archive import EntryRef
+    from kiwiresearch.reader import Reader, ReadText, ReadUnit
+    from kiwiresearch.zim import EntryRef
 
 MAX_STRETCHES, MAX_TOKENS = 10, 800
 """How many stretches of text are read, and how many tokens in all."""

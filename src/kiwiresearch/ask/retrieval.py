@@ -24,14 +24,12 @@ from kiwiresearch.ask.score import (
 from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ask.word_matches import WeightedWord, word_weights
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import Hit
-from kiwiresearch.search.shelf_search import Search, SearchHelpers, SearchOptions, SearchResult
-from kiwiresearch.text.words import fold, words_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import Hit, OpenBook, Search, SearchHelpers, SearchOptions, SearchResult
+from kiwiresearch.text import fold, words_in
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.embed import Embedder
 
 READ_FOR_TITLES = 8
 """How many candidates by title are read to see which are meant."""
@@ -211,7 +209,7 @@ class Retriever:
         if self.embedder is None:
             return None
         embedder = self.embedder
-        from kiwiresearch.embed.embedder import similarity
+        from kiwiresearch.embed import similarity
 
         def similarity_to_question(texts: Sequence[str]) -> Sequence[float]:
             try:

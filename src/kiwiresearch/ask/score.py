@@ -16,10 +16,8 @@ from kiwiresearch.ask.answer_kind import gives_reason, is_not_the_most, kind_mat
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
 from kiwiresearch.ask.word_matches import NearbyWords, WeightedWord, WordMatches
-from kiwiresearch.search.interpretation import Sense
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.words import plain_lower
+from kiwiresearch.search import Score, Sense
+from kiwiresearch.text import plain_lower, stemmer
 
 WORD = re.compile(r"[^\W\d_]+")
 TAB = "\t"

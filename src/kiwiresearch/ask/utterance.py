@@ -10,10 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from kiwiresearch.claims.language import fact_language
-from kiwiresearch.text.cue_phrases import CuePhrases
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.words import POSSESSIVE, WORD, plain_lower
+from kiwiresearch.claims import fact_language
+from kiwiresearch.text import POSSESSIVE, WORD, CuePhrases, language_words, plain_lower
 
 DATA = files("kiwiresearch.ask") / "data" / "conversation"
 

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from kiwiresearch.ask.page_units import SegmentedPage
 from kiwiresearch.ask.question import Question, question_words
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import ROMAN
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.words import fold, occurrences
+from kiwiresearch.search import ROMAN, OpenBook
+from kiwiresearch.text import fold, occurrences, stemmer
 
 RELATED_WORTH = 0.6
 """The weight of a word that is only related to a word of the question."""

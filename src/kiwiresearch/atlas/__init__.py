@@ -1,1 +1,29 @@
 """What only a complete book can show, computed from the tables that bulk wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas, shards_fingerprint
+    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
+    from kiwiresearch.atlas.database import ResultPage, ResultWindow
+    from kiwiresearch.atlas.families import FAMILIES
+    from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas.queries import (
+        EDGE_KINDS,
+        RANK_ORDERS,
+        EdgeKind,
+        PolicyFilter,
+        RankOrder,
+        TimelineFilter,
+        edge_pages,
+        overview,
+        ranked_pages,
+        timeline,
+    )
+    from kiwiresearch.atlas.relatives import PrivacyView
+else:
+    __getattr__ = lazy_exports(__name__)

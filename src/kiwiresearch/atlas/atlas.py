@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from kiwiresearch.atlas.database import AtlasDatabase, open_database
-from kiwiresearch.bulk.finished_folder import BookIdentity, BulkFolder, open_folder
+from kiwiresearch.bulk import BookIdentity, BulkFolder, open_folder
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock

@@ -16,22 +16,25 @@ from kiwiresearch.atlas.atlas import Atlas, Recipe, book_language
 from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, save_query, select_page, sql_literal
 from kiwiresearch.atlas.facts import UniqueFact, fact_words, facts_of, lives_in
 from kiwiresearch.atlas.records import checked_claim, fact_of_person
-from kiwiresearch.bulk.finished_folder import BookIdentity
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import ComparedSentence, Disagreement, DisagreementKind, TextSpan
-from kiwiresearch.claims.conflicts.value_comparison import (
+from kiwiresearch.bulk import BookIdentity
+from kiwiresearch.claims import Claim
+from kiwiresearch.claims.conflicts import (
     NO_COMMON_DAY,
     TOLERANCE,
+    ComparedSentence,
+    Disagreement,
+    DisagreementKind,
+    TextSpan,
+    compare,
     gap_of,
     rounding_explains,
     too_far_apart,
 )
 from kiwiresearch.evidence import FACTS_BOX
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.messages.message import message_fields, message_from_record, message_record
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.messages import message_fields, message_from_record, message_record
+from kiwiresearch.text import Quantity
+from kiwiresearch.text.dates import DateMention
 
 MAX_OF_FACT = 24
 """How many statements of one fact are compared with each other, those of its own page first: at most 276 pairs."""

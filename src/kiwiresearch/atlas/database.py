@@ -169,7 +169,7 @@ def _fence(database: AtlasDatabase, files: Sequence[Path], folders: Sequence[Pat
 
 def _first_line(problem: Exception) -> str:
     """The first line of an error of DuckDB, without the query."""
-    from kiwiresearch.text.display import printable
+    from kiwiresearch.text import printable
 
     line = str(problem).strip().partition("\n")[0].rpartition("Error: ")[2][:300]
     return printable(line) if line.endswith(".") else f"{printable(line)}."

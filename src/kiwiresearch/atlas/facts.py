@@ -11,14 +11,11 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any
 
-from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.sentences import ComparedSentence
-from kiwiresearch.claims.conflicts.values import LIFE_YEARS, first_moment, last_moment
+from kiwiresearch.claims import Claim, Measure
+from kiwiresearch.claims.conflicts import LIFE_YEARS, ComparedSentence, first_moment, last_moment
 from kiwiresearch.evidence import FACTS_BOX
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text import Quantity, quantities_in
+from kiwiresearch.text.dates import DateMention, DateRange, date_relation
 
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 NO_WORD = re.compile(r"[^\w ]+|\d+|_")

@@ -12,8 +12,8 @@ from kiwiresearch.atlas.atlas import Recipe
 from kiwiresearch.atlas.database import AtlasDatabase, clean_row, save_query, sql_literal
 from kiwiresearch.atlas.graph import Edges
 from kiwiresearch.atlas.records import date_of_row
-from kiwiresearch.bulk.finished_folder import BookIdentity
-from kiwiresearch.kin.tree import (
+from kiwiresearch.bulk import BookIdentity
+from kiwiresearch.kin import (
     RELATION_FIELDS,
     Evidence,
     Fact,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.atlas.atlas import Recipe
 from kiwiresearch.atlas.database import AtlasDatabase, parquet_source, save_query, sql_literal
-from kiwiresearch.bulk.finished_folder import BookIdentity
+from kiwiresearch.bulk import BookIdentity
 
 if TYPE_CHECKING:
     import numpy as np

@@ -22,11 +22,10 @@ from kiwiresearch.atlas.database import (
 )
 from kiwiresearch.atlas.families import PAGELESS_MARK
 from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.claims.claim import date_from_record
+from kiwiresearch.claims import date_from_record
 from kiwiresearch.errors import BadUsage, KiwiError, PageHidden
-from kiwiresearch.text.dates.calendar import day_at, day_number
-from kiwiresearch.text.dates.ranges import DateText
-from kiwiresearch.zim.policy import HiddenTitles
+from kiwiresearch.text.dates import DateText, day_at, day_number
+from kiwiresearch.zim import HiddenTitles
 
 RankOrder = Literal["authority", "linked", "references"]
 RANK_ORDERS: tuple[RankOrder, ...] = get_args(RankOrder)

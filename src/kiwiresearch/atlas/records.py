@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from kiwiresearch.atlas.facts import UniqueFact, is_alternative
-from kiwiresearch.claims.claim import Claim, claim_from_record
-from kiwiresearch.claims.conflicts.values import first_moment, last_moment
+from kiwiresearch.claims import Claim, claim_from_record
+from kiwiresearch.claims.conflicts import first_moment, last_moment
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import FACTS_BOX, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.text.dates.calendar import Calendar
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text import Quantity
+from kiwiresearch.text.dates import Calendar, DateMention, DateRange, Precision, Qualifier, dates_in
+from kiwiresearch.zim import EntryRef
 
 MAX_CLAIM_CHARS, MAX_RECORD_CHARS = 2_000, 100_000
 """Longer ones are not claims."""

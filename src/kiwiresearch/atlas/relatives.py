@@ -11,12 +11,9 @@ from kiwiresearch.atlas.atlas import Atlas
 from kiwiresearch.atlas.database import AtlasDatabase, ResultPage, ResultWindow, Row, search_words, sql_title_of_path
 from kiwiresearch.atlas.families import FAMILIES, MAX_PEOPLE, family_tree, people_around, tied_people
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.kinship import KinshipFinder
-from kiwiresearch.kin.lineage import path_to, predecessors_from
-from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree, redact
-from kiwiresearch.kin.privacy.withheld_people import WITHHELD
-from kiwiresearch.kin.tree import Evidence, PersonId, Tree
-from kiwiresearch.text.dates.ranges import DateRange, DateText
+from kiwiresearch.kin import Evidence, KinshipFinder, PersonId, Tree, path_to, predecessors_from
+from kiwiresearch.kin.privacy import WITHHELD, Mode, RedactedTree, redact
+from kiwiresearch.text.dates import DateRange, DateText
 
 MAX_NAMED = 8
 """How many people of each family a list of families names."""

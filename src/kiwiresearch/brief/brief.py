@@ -10,12 +10,12 @@ from hashlib import sha256
 from types import UnionType
 from typing import Any, Literal, NewType, Self, get_args, get_origin, get_type_hints
 
+from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims import claim as claims
-from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.errors import StatementWithoutClaims
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import Message, message_fields, message_from_record, message_in, message_record
+from kiwiresearch.zim import EntryRef
 
 MediaType = Literal["image/gif", "image/jpeg", "image/png", "image/webp"]
 Images = Mapping[str, bytes]

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from kiwiresearch.brief.brief import Brief, QuoteContext, Statement
-from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.document.model import SCHEMES, Cite, Proof, Quotation, Span
+from kiwiresearch.claims import Claim, ClaimId
+from kiwiresearch.document import SCHEMES, Cite, Proof, Quotation, Span
 from kiwiresearch.evidence import Quote
-from kiwiresearch.search.query import ScoreTerm, score_terms_text
-from kiwiresearch.text.sentences import sentence_starts
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import ScoreTerm, score_terms_text
+from kiwiresearch.text import sentence_starts
+from kiwiresearch.zim import EntryRef
 
 MAX_GAP_CHARS = 1
 """Between two sentences of one paragraph."""

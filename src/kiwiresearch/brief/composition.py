@@ -28,9 +28,8 @@ from kiwiresearch.brief.themes import (
     mechanisms,
     timeline,
 )
-from kiwiresearch.claims.claim import Claim, ClaimId, Measure
-from kiwiresearch.claims.language import Grammar, grammar_of, has_claim_tables
-from kiwiresearch.messages.message import Message
+from kiwiresearch.claims import Claim, ClaimId, Grammar, Measure, grammar_of, has_claim_tables
+from kiwiresearch.messages import Message
 
 MAX_FIGURES = 12
 MAX_PER_SUBJECT = 6

@@ -28,9 +28,8 @@ from kiwiresearch.brief.draft import (
     tokens_left,
 )
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm.model import Model, estimate_prompt, extraction, model_label, prompt, write_up
-from kiwiresearch.llm.structured import ask, item_or_none
-from kiwiresearch.text.display import printable
+from kiwiresearch.llm import Model, ask, estimate_prompt, extraction, item_or_none, model_label, prompt, write_up
+from kiwiresearch.text import printable
 
 ProblemKind = Literal["overclaim", "missing dispute", "unsupported leap"]
 KINDS: tuple[ProblemKind, ...] = get_args(ProblemKind)

@@ -12,10 +12,9 @@ from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, without_article
 from kiwiresearch.brief.support import Assertion, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
-from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import Disagreement
-from kiwiresearch.text.similarity import jaccard
+from kiwiresearch.claims import Claim, ClaimId
+from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.text import jaccard
 
 ARGUING = (
     r"argue|claim|suggest|contend|propose|maintain|assert|question|criticise|criticize|caution|"

@@ -10,14 +10,12 @@ from typing import Literal, NamedTuple, get_args
 
 from kiwiresearch.brief.brief import Brief, Dispute, PartKey, Statement, StatementGroup, Sureness
 from kiwiresearch.brief.citations import can_follow, topic_pages
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.firewall import SentenceFault, fault_of
+from kiwiresearch.claims import Claim, SentenceFault, fault_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Model, estimate_tokens
-from kiwiresearch.search.query import points_text
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.llm import Model, estimate_tokens
+from kiwiresearch.search import points_text
+from kiwiresearch.text import hedges_in, printable
+from kiwiresearch.zim import EntryRef
 
 RejectionReason = (
     SentenceFault

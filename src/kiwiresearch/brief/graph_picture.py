@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import BriefSource, BriefSources
-from kiwiresearch.document.html import escaped, html_link
-from kiwiresearch.document.svg import BRIEF_FONT, FONT_SIZE, svg_number, svg_picture, svg_text
-from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
-from kiwiresearch.text.display import printable
+from kiwiresearch.document import BRIEF_FONT, FONT_SIZE, escaped, html_link, svg_number, svg_picture, svg_text
+from kiwiresearch.messages import FALLBACK, Catalogue, catalogue_in
+from kiwiresearch.text import printable
 
 WIDTH = 720
 ROW = 21

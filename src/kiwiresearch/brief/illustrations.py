@@ -11,9 +11,9 @@ from hashlib import sha256
 from kiwiresearch.brief.brief import Brief, BriefPicture, Images, Statement, media_type_of
 from kiwiresearch.errors import BookUnreachable, KiwiError
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.pictures import PagePicture, pictures_in
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import Archive, EntryRef
+from kiwiresearch.page import PagePicture, pictures_in
+from kiwiresearch.text import fold
+from kiwiresearch.zim import Archive, EntryRef
 
 MAX_PICTURES = 6
 MIN_BYTES = 1_500

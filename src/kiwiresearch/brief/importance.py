@@ -9,13 +9,11 @@ from functools import lru_cache
 
 from kiwiresearch.brief.relevance import Relevance, salience_scores, sentences_on
 from kiwiresearch.brief.sources import BriefOrigin
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.conflicts.sentences import ComparedSentence
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.similarity import roots_of
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.claims import Claim
+from kiwiresearch.claims.conflicts import ComparedSentence
+from kiwiresearch.search import Score
+from kiwiresearch.text import fold, language_words, roots_of
+from kiwiresearch.zim import EntryRef
 
 stems_of = roots_of
 CAPITALISED = re.compile(r"(?<![.!?\"“(] )(?<!^)\b[^\W\d_a-z][\w'’-]+")

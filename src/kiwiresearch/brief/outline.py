@@ -15,9 +15,9 @@ from kiwiresearch.brief.importance import ClaimWeights
 from kiwiresearch.brief.passages import PageSentence, PassageChooser, UsedClaims
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid, static_embedder
 from kiwiresearch.brief.support import Assertion, independent_pages, says_the_same, statement_of
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.embed.embedder import similarity
-from kiwiresearch.text.similarity import AspectWords
+from kiwiresearch.claims import Claim
+from kiwiresearch.embed import similarity
+from kiwiresearch.text import AspectWords
 
 SUMMARY_WORDS, MIN_LEAD_WORDS, MIN_ASPECT_WORDS = 180, 100, 60
 """The limit of the summary. A lead shorter than the second is filled up from the sections, and what is said about an

@@ -12,11 +12,10 @@ import numpy as np
 from kiwiresearch.brief.citations import directly_precedes
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import static_embedder
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.embed.embedder import Vectors, similarity
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.similarity import jaccard
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.claims import Claim
+from kiwiresearch.embed import Vectors, similarity
+from kiwiresearch.text import jaccard, language_words
+from kiwiresearch.zim import EntryRef
 
 MAX_WORD_OVERLAP, MAX_SIMILARITY = 0.5, 0.85
 """Two sentences with more words in common, or more similar in meaning, say the same."""

@@ -11,19 +11,13 @@ from importlib.resources import files
 
 import numpy as np
 
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.sentence import sentences_of
-from kiwiresearch.claims.statements import SentenceFilter, all_sentences
-from kiwiresearch.crawl.state import CrawlState
-from kiwiresearch.crawl.step import StartStep
-from kiwiresearch.embed.embedder import Vectors, similarity
-from kiwiresearch.embed.static import StaticEmbedder
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.search.query import Score
-from kiwiresearch.search.rank import QUALIFIER
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.similarity import AspectWords, stems_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.claims import Claim, SentenceFilter, all_sentences, sentences_of
+from kiwiresearch.crawl import CrawlState, StartStep
+from kiwiresearch.embed import StaticEmbedder, Vectors, similarity
+from kiwiresearch.page import PageDoc
+from kiwiresearch.search import QUALIFIER, Score
+from kiwiresearch.text import AspectWords, language_words, stems_in
+from kiwiresearch.zim import EntryRef
 
 NEIGHBOURS = 2
 """How many sentences before and after one show what it is about."""

@@ -22,7 +22,7 @@ from kiwiresearch.brief.brief import (
     TimelineMoment,
 )
 from kiwiresearch.brief.citations import BriefCitations, paragraphs
-from kiwiresearch.document.model import (
+from kiwiresearch.document import (
     Block,
     CitedParagraph,
     CitedSentences,
@@ -43,8 +43,8 @@ from kiwiresearch.document.model import (
     line_of,
 )
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.query import points_text
-from kiwiresearch.text.display import count_of
+from kiwiresearch.search import points_text
+from kiwiresearch.text import count_of
 
 Section = PartKey | Literal["bibliography", "gathering", "metadata"]
 

@@ -12,8 +12,7 @@ from kiwiresearch.brief.brief import Brief, Images, data_url
 from kiwiresearch.brief.graph_picture import graph_picture
 from kiwiresearch.brief.report import report
 from kiwiresearch.brief.timeline_picture import timeline_picture
-from kiwiresearch.document.html import html_page
-from kiwiresearch.document.model import Block, Heading, Picture
+from kiwiresearch.document import Block, Heading, Picture, html_page
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """The page loads nothing."""

@@ -13,12 +13,11 @@ from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, St
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name, stems_of
 from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
 from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
-from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import Disagreement
-from kiwiresearch.embed.embedder import similarity
-from kiwiresearch.search.query import Score
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.claims import Claim, ClaimId
+from kiwiresearch.claims.conflicts import Disagreement, compare
+from kiwiresearch.embed import similarity
+from kiwiresearch.search import Score
+from kiwiresearch.zim import EntryRef
 
 MIN_CONFIRMING = 1.4
 """The log-odds from which a sentence confirms another: about nine of ten readers agree."""

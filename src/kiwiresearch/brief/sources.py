@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.brief.brief import BriefSource, BriefSources, SourceBook
-from kiwiresearch.crawl.state import CrawlState
-from kiwiresearch.crawl.step import LearnStep, StartStep
-from kiwiresearch.messages.message import Message
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.display import count_of
-from kiwiresearch.zim.archive import Book, EntryRef
+from kiwiresearch.crawl import CrawlState, LearnStep, StartStep
+from kiwiresearch.messages import Message
+from kiwiresearch.search import Score
+from kiwiresearch.text import count_of
+from kiwiresearch.zim import Book, EntryRef
 
 MAX_BRANCHES = 8
 Address = Callable[[EntryRef], str]

@@ -17,12 +17,12 @@ from kiwiresearch.brief.importance import (
     same_name,
     without_article,
 )
-from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.dates.ranges import date_relation as date_relation
-from kiwiresearch.text.quantity import quantity_relation as quantity_relation
-from kiwiresearch.text.similarity import containment, jaccard
+from kiwiresearch.claims import Claim, Measure
+from kiwiresearch.claims.conflicts import compare
+from kiwiresearch.search import Score
+from kiwiresearch.text import containment, jaccard
+from kiwiresearch.text import quantity_relation as quantity_relation
+from kiwiresearch.text.dates import date_relation as date_relation
 
 MIN_OVERLAP, MIN_CONTAINMENT = 0.5, 0.72
 """Two claims say the same if they share this much of all their words, and this much of the shorter one's."""

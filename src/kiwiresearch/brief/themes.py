@@ -14,13 +14,11 @@ from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.sources import BriefOrigin
 from kiwiresearch.brief.support import Assertion, is_hedged, statement_of
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.language import has_claim_tables
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.similarity import jaccard
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.claims import Claim, has_claim_tables
+from kiwiresearch.messages import Message
+from kiwiresearch.text import jaccard, language_words
+from kiwiresearch.text.dates import DateMention
+from kiwiresearch.zim import EntryRef
 
 MAX_CONCEPTS = 6
 MAX_MOMENTS = 20

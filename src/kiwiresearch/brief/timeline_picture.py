@@ -9,10 +9,9 @@ from math import ceil
 from typing import NamedTuple
 
 from kiwiresearch.brief.brief import TimelineMoment
-from kiwiresearch.document.html import escaped
-from kiwiresearch.document.svg import BRIEF_FONT, svg_line, svg_number, svg_picture, svg_text
-from kiwiresearch.messages.catalogue import FALLBACK, Catalogue, catalogue_in
-from kiwiresearch.text.display import printable
+from kiwiresearch.document import BRIEF_FONT, escaped, svg_line, svg_number, svg_picture, svg_text
+from kiwiresearch.messages import FALLBACK, Catalogue, catalogue_in
+from kiwiresearch.text import printable
 
 YEAR = 365.25
 YEAR_ZERO = 1721060

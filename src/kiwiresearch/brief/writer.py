@@ -28,10 +28,9 @@ from kiwiresearch.brief.draft import (
     tokens_left,
 )
 from kiwiresearch.errors import ModelError
-from kiwiresearch.llm.model import Model, estimate_prompt, model_label, prompt, write_up
-from kiwiresearch.llm.structured import ask, item_or_none
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.display import printable
+from kiwiresearch.llm import Model, ask, estimate_prompt, item_or_none, model_label, prompt, write_up
+from kiwiresearch.messages import Message
+from kiwiresearch.text import printable
 
 SHARES = {"statements": 0.6, "disagreements": 0.2, "pages": 0.2}
 """How the rest of the context is divided."""

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 from kiwiresearch.bulk.tables import TABLES, PathResolver, Row, RowTally, link_rows, page_row, page_tally, to_parquet
 from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import read_page
-from kiwiresearch.zim.archive import Entry
-from kiwiresearch.zim.libzim import LibzimArchive, set_cluster_cache
+from kiwiresearch.page import PageDoc, read_page
+from kiwiresearch.zim import Entry, LibzimArchive, set_cluster_cache
 
 if TYPE_CHECKING:
-    from kiwiresearch.zim.directory import Numbers
+    from kiwiresearch.zim import Numbers
 
 PAGE_TIMEOUT_S = 120.0
 """Pages take less than a second; one that takes this long would never end."""

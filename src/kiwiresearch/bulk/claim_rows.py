@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kiwiresearch.bulk.tables import PathResolver, Row
-from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import Claim, claim_record
+from kiwiresearch.claims import Claim, claim_record, claims_of
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.extract.person_reader import read_person
+from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.loop.source_records import RELIABILITY
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.kin.loop import RELIABILITY
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text.dates import DateRange
 
 
 def claim_rows(page: PageDoc, book_name: str) -> Iterator[Row]:

@@ -14,7 +14,7 @@ from kiwiresearch.bulk.batch import MAX_PAGE_BYTES, PAGE_TIMEOUT_S, rows_tally
 from kiwiresearch.bulk.tables import MAX_LEAD_CHARS, TABLES, RowTally, check_schema, from_parquet
 from kiwiresearch.errors import KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim import LibzimArchive
 
 FORMAT = 1
 SHA = re.compile(r"sha256:[0-9a-f]{64}")

@@ -16,7 +16,7 @@ from kiwiresearch.bulk.output_folder import OutputFolder, locked_output, plan_of
 from kiwiresearch.bulk.process_engine import by_processes
 from kiwiresearch.bulk.tables import checked_tables, pyarrow_module
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.zim.libzim import LibzimArchive
+from kiwiresearch.zim import LibzimArchive
 
 Engine = Literal["processes", "ray"]
 BATCH = 500

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kiwiresearch.errors import BadUsage, KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.page.doc import Link, PageDoc
+from kiwiresearch.page import Link, PageDoc
 
 if TYPE_CHECKING:
     import pyarrow as pa

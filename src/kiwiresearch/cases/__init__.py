@@ -1,1 +1,79 @@
 """Family cases: locating, opening, editing, exporting and verifying them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.cases.case import Case, find_person, this_year
+    from kiwiresearch.cases.exports import FILE_NAMES, FOR_READERS, CaseFormat, checked_format
+    from kiwiresearch.cases.imports import Imported, import_gedcom, page_record
+    from kiwiresearch.cases.places import (
+        CASE_FILE,
+        CasePlace,
+        case_place,
+        checked_folder,
+        plugins_folder,
+        rewording_errors,
+    )
+    from kiwiresearch.cases.record_types import (
+        CaseSummary,
+        EventRecord,
+        EvidenceRecord,
+        FactRecord,
+        LineRow,
+        LoggedSearch,
+        MergeRecord,
+        MergesRecord,
+        NamedConflict,
+        PageRecord,
+        ParentOrChild,
+        PersonName,
+        PersonRecord,
+        RelationRecord,
+        Relative,
+        TreeRecord,
+        VerificationRecord,
+    )
+    from kiwiresearch.cases.records import (
+        CachedCase,
+        branch_records,
+        checked_field,
+        conflict_records,
+        evidence_records,
+        graph_record,
+        log_records,
+        people_named,
+        people_records,
+        person_record,
+        relation_record,
+        timeline_records,
+    )
+    from kiwiresearch.cases.registry import (
+        CaseRegistry,
+        all_case_places,
+        case_exists,
+        find_case_place,
+        move_into_store,
+        move_out_of_store,
+        new_case_place,
+        open_registry,
+        stored_cases,
+        traceback_without_message,
+    )
+    from kiwiresearch.cases.review import (
+        LivingRecord,
+        accept_merge,
+        allow_merge_again,
+        living_record,
+        merges_record,
+        reject_merge,
+        set_living,
+        undo_merge,
+    )
+    from kiwiresearch.cases.sources import PluginRecord, set_plugin, source_records
+    from kiwiresearch.cases.verification import CaseVerification, verify_case
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -15,28 +15,18 @@ from kiwiresearch.cases.places import CasePlace, case_place
 from kiwiresearch.cases.sources import OpenSources, open_case_sources
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
-from kiwiresearch.kin.conflict import find_conflicts
-from kiwiresearch.kin.kinship import KinshipFinder
-from kiwiresearch.kin.loop.case_model import CaseModel
-from kiwiresearch.kin.loop.crawler import StepResult
-from kiwiresearch.kin.loop.decisions import Decisions, decide
-from kiwiresearch.kin.loop.researcher import Researcher
-from kiwiresearch.kin.loop.revisits import query_label
-from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redaction import RedactedTree, redact_withheld
-from kiwiresearch.kin.privacy.withheld_people import WithheldPeople, find_withheld
-from kiwiresearch.kin.report.family_case import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from
-from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.tree import LivingStatus, PersonId, Source, Tree
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.words import fold
+from kiwiresearch.kin import KinshipFinder, LivingStatus, PersonId, Source, Tree, find_conflicts
+from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
+from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
+from kiwiresearch.kin.report import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from, lifespan
+from kiwiresearch.kin.store import CaseStore
+from kiwiresearch.messages import Message
+from kiwiresearch.text import fold
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.privacy.redaction import Mode
-    from kiwiresearch.llm.model import Model
-    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.llm import Model
+    from kiwiresearch.workspace import Finder
 
 MIN_OF_ID = 4
 MAX_LISTED = 8

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, get_args
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.text.display import inert_cell
+from kiwiresearch.text import inert_cell
 from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.privacy.redaction import RedactedTree
-    from kiwiresearch.kin.report.family_case import FamilyCase
-    from kiwiresearch.kin.tree import PersonId
-    from kiwiresearch.llm.model import Model
+    from kiwiresearch.kin import PersonId
+    from kiwiresearch.kin.privacy import RedactedTree
+    from kiwiresearch.kin.report import FamilyCase
+    from kiwiresearch.llm import Model
 
 CaseFormat = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
 FILE_NAMES: Mapping[CaseFormat, str] = {
@@ -59,28 +59,28 @@ def export_text(
 ) -> str:
     """The text of a file; the report is built, and worded by a model, only for the formats that contain it."""
     if form == "json":
-        from kiwiresearch.kin.gedcom.json_export import tree_json
+        from kiwiresearch.kin.gedcom import tree_json
 
         return tree_json(tree)
     if form == "gedcomx":
-        from kiwiresearch.kin.gedcom.json_export import tree_gedcomx
+        from kiwiresearch.kin.gedcom import tree_gedcomx
 
         return tree_gedcomx(tree)
     if form in ("gedcom", "gedcom7"):
-        from kiwiresearch.kin.gedcom.writer import tree_gedcom
+        from kiwiresearch.kin.gedcom import tree_gedcom
 
         head = {"version": __version__, "file": FILE_NAMES[form]}
         return tree_gedcom(tree, "5.5.1" if form == "gedcom" else "7.0", head=head)
     if form == "csv":
         return people_table(tree)
-    from kiwiresearch.kin.report.report import family_markdown, family_page
+    from kiwiresearch.kin.report import family_markdown, family_page
     from kiwiresearch.kin.report.report import report as document_of
 
     told = report()
     if model is None:
         document = document_of(told)
     else:
-        from kiwiresearch.kin.report.by_model import write_summary
+        from kiwiresearch.kin.report import write_summary
 
         summary = write_summary(told, model)
         document = document_of(told, summary.said, note=WITHOUT_MODEL if summary.note else "")

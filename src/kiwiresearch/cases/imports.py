@@ -9,15 +9,24 @@ from pathlib import Path
 from kiwiresearch.cases.case import find_person
 from kiwiresearch.cases.record_types import PageAssertion, PagePerson, PageRecord
 from kiwiresearch.errors import NothingFound
-from kiwiresearch.kin.gedcom.reader import ReadGedcom, read_gedcom
-from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
-from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.tree import Evidence, Fact, FieldName, PersonId, RelationKind, Relationship, SourceId, Tree
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.paths import find_path
-from kiwiresearch.zim.policy import hidden_page_named
+from kiwiresearch.kin import (
+    Evidence,
+    ExtractedFact,
+    Fact,
+    FieldName,
+    PersonId,
+    RelationKind,
+    Relationship,
+    Snippet,
+    SourceId,
+    Tree,
+)
+from kiwiresearch.kin.gedcom import ReadGedcom, read_gedcom
+from kiwiresearch.kin.loop import CheckedRecord, check_record
+from kiwiresearch.kin.sources import BookSource
+from kiwiresearch.kin.store import CaseStore
+from kiwiresearch.search import OpenBook
+from kiwiresearch.zim import find_path, hidden_page_named
 
 FIELD_OF: Mapping[RelationKind, FieldName] = {
     "parent_of": "child",

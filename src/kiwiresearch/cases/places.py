@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError
-from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
+from kiwiresearch.kin.store import LOCK, locked_folder
 from kiwiresearch.system import write_pieces_atomically
-from kiwiresearch.workspace.file_cache import file_stamp
-from kiwiresearch.workspace.output_folders import folder_name
+from kiwiresearch.workspace import file_stamp, folder_name
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.store.location import CaseSchemas
-    from kiwiresearch.store.runs import Files
-    from kiwiresearch.workspace.workspace import Workspace
+    from kiwiresearch.kin.store import CaseSchemas
+    from kiwiresearch.store import Files
+    from kiwiresearch.workspace import Workspace
 
 
 CASES_FOLDER = Path("cases")
@@ -253,7 +252,7 @@ class SchemaPlace:
         self.files.remove_all(self._sent(""))
 
     def exclusive(self) -> AbstractContextManager[object]:
-        from kiwiresearch.kin.store.case import CaseStore
+        from kiwiresearch.kin.store import CaseStore
 
         return CaseStore.open(self.database, str, alone_s=0.0)
 
@@ -296,7 +295,7 @@ class SchemaPlace:
         return self._called(text, self.title)
 
     def _called(self, text: str, name: str) -> str:
-        from kiwiresearch.store.engine import Address
+        from kiwiresearch.store import Address
 
         return text.replace(Address.parse(self.database, "case").name, name)
 

@@ -6,8 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
-from kiwiresearch.kin.conflict import ConflictRecord
-from kiwiresearch.kin.tree import FieldName, LivingStatus, Method, Status
+from kiwiresearch.kin import ConflictRecord, FieldName, LivingStatus, Method, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,26 +29,41 @@ from kiwiresearch.cases.record_types import (
 )
 from kiwiresearch.codec import extend
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.conflict import find_conflicts
+from kiwiresearch.kin import (
+    DATE_FIELDS,
+    Evidence,
+    ExtractedFact,
+    Fact,
+    FieldName,
+    KinshipFinder,
+    PersonId,
+    Relationship,
+    Snippet,
+    Tree,
+    birth_of,
+    find_conflicts,
+    step_words,
+)
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.kinship import KinshipFinder, step_words
-from kiwiresearch.kin.loop.progress import CaseProgress
-from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.privacy.withheld_people import WithheldPeople
-from kiwiresearch.kin.report.labels import FIELD_LABELS, evidence_phrase, lifespan
-from kiwiresearch.kin.report.lineage import people_in_order
-from kiwiresearch.kin.report.pedigree import parent_ties, parents_in_order, tie_note
-from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.timeline import birth_of, timeline
-from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, Fact, FieldName, PersonId, Relationship, Tree
-from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, DateText
-from kiwiresearch.text.words import fold
+from kiwiresearch.kin.loop import CaseProgress
+from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople
+from kiwiresearch.kin.report import (
+    FIELD_LABELS,
+    evidence_phrase,
+    lifespan,
+    parent_ties,
+    parents_in_order,
+    people_in_order,
+    tie_note,
+)
+from kiwiresearch.kin.timeline import timeline
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import ENDLESS, DateRange, DateText
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin.privacy.redaction import Mode
-    from kiwiresearch.kin.tree import Tree
+    from kiwiresearch.kin import Tree
+    from kiwiresearch.kin.privacy import Mode
 
 
 class CachedCase(Case):

@@ -30,18 +30,17 @@ from kiwiresearch.cases.places import (
 )
 from kiwiresearch.cases.repository import CaseRepository, FolderCases, StoredCases, copy_case, title_taken
 from kiwiresearch.errors import BadUsage, CannotWrite, FolderTaken, NothingFound
-from kiwiresearch.kin.store.folder_lock import locked_folder
-from kiwiresearch.workspace.output_folders import server_folder
+from kiwiresearch.kin.store import locked_folder
+from kiwiresearch.workspace import server_folder
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
     from kiwiresearch.cases.record_types import CaseSummary
     from kiwiresearch.cases.records import CachedCase
     from kiwiresearch.cases.repository import StoredCases
-    from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
-    from kiwiresearch.kin.privacy.redaction import Mode
-    from kiwiresearch.workspace.finder import Finder
-    from kiwiresearch.workspace.workspace import Workspace
+    from kiwiresearch.kin.loop import CaseScope, CaseSettings
+    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.workspace import Finder, Workspace
 
 
 MAX_OPEN_CASES = 4
@@ -161,7 +160,7 @@ class CaseRegistry:
     def begin_empty(self, name: str) -> str:
         """Start a case in which nobody is known yet."""
         from kiwiresearch.cases.case import Case
-        from kiwiresearch.kin.loop.settings import CaseSettings
+        from kiwiresearch.kin.loop import CaseSettings
 
         settings = CaseSettings.from_scope(self._scope) if self._scope else CaseSettings()
         return self._begin(name, lambda place: Case.empty(place, settings).close())

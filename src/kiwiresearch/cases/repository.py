@@ -29,14 +29,13 @@ from kiwiresearch.cases.places import (
     rewording_errors,
 )
 from kiwiresearch.errors import BadUsage, FolderTaken, KiwiError, RunDamaged, RunError, StoreError
-from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
-from kiwiresearch.workspace.output_folders import folder_name
-from kiwiresearch.workspace.workspace import store_of
+from kiwiresearch.kin.store import LOCK, locked_folder
+from kiwiresearch.workspace import folder_name, store_of
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.store.location import CaseSchemas
-    from kiwiresearch.store.store import CaseEntry, Store
-    from kiwiresearch.workspace.workspace import Workspace
+    from kiwiresearch.kin.store import CaseSchemas
+    from kiwiresearch.store import CaseEntry, Store
+    from kiwiresearch.workspace import Workspace
 
 ID_LETTERS = 12
 
@@ -193,7 +192,7 @@ class StoredCases:
         return fingerprint
 
     def _add(self, case_id: str, names: Iterator[str], where: str) -> None:
-        from kiwiresearch.store.store import CaseEntry
+        from kiwiresearch.store import CaseEntry
 
         now = self._now()
         for name in names:
@@ -242,14 +241,14 @@ class StoredCases:
     @property
     def _opened(self) -> CaseSchemas:
         if self._schemas is None:
-            from kiwiresearch.kin.store.location import CaseSchemas
+            from kiwiresearch.kin.store import CaseSchemas
 
             self._schemas = CaseSchemas(self._url, keeps_open=self._keeps_open)
         return self._schemas
 
     @property
     def _beside(self) -> Path:
-        from kiwiresearch.store.engine import file_path
+        from kiwiresearch.store import file_path
 
         file = file_path(self._url)
         return file.with_name(f"{file.stem}-cases")
@@ -271,7 +270,7 @@ def _discard(place: CasePlace) -> None:
 
 def copy_case(source: CasePlace, target: CasePlace) -> str:
     """Copy a case, prove that the copy is the same, and return its fingerprint."""
-    from kiwiresearch.kin.store.case import CaseStore
+    from kiwiresearch.kin.store import CaseStore
 
     with CaseStore.open(source.database, str) as store:
         store.copy_to(target.database)

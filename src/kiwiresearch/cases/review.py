@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from kiwiresearch.cases.record_types import MergeRecord, MergesRecord, PersonName, SeparatedRecord, WaitingRecord
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.loop.decisions import forbidden_pairs
-from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME
-from kiwiresearch.kin.resolve.pairs import ordered_pair
-from kiwiresearch.kin.store.values import MergeCluster
-from kiwiresearch.kin.tree import LivingStatus, PersonId, row_id
-from kiwiresearch.messages.message import Message
+from kiwiresearch.kin import LivingStatus, PersonId, row_id
+from kiwiresearch.kin.loop import forbidden_pairs
+from kiwiresearch.kin.privacy import LIVING_NAME
+from kiwiresearch.kin.resolve import ordered_pair
+from kiwiresearch.kin.store import MergeCluster
+from kiwiresearch.messages import Message
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin.privacy.mask import Mask
-    from kiwiresearch.kin.privacy.redaction import RedactedTree
+    from kiwiresearch.kin.privacy import Mask, RedactedTree
 
 OVERRIDES_KEY = "living_overrides"
 REASONS_KEY = "living_reasons"

@@ -12,17 +12,12 @@ from urllib.parse import urlsplit
 
 from kiwiresearch.codec import Record, plain
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.sources import BookSource
+from kiwiresearch.kin.store import CaseStore
 
 if TYPE_CHECKING:
-    from kiwiresearch.kin.sources.gate import Gate
-    from kiwiresearch.kin.sources.plugin import Plugin
-    from kiwiresearch.kin.sources.politeness import Clock
-    from kiwiresearch.kin.sources.registry import KnownPlugin, Plugins
-    from kiwiresearch.kin.sources.sign_in import SignIn
-    from kiwiresearch.kin.sources.source import EvidenceSource
-    from kiwiresearch.search.open_book import OpenBook
+    from kiwiresearch.kin.sources import Clock, EvidenceSource, Gate, KnownPlugin, Plugin, Plugins, SignIn
+    from kiwiresearch.search import OpenBook
 
 KEY = "plugins"
 BOOKS = "wikipedia"
@@ -109,9 +104,7 @@ def open_case_sources(
     switches = Switches.of(store)
     if not switches.on:
         return OpenSources((BookSource(books),))
-    from kiwiresearch.kin.sources.factory import open_sources
-    from kiwiresearch.kin.sources.registry import load_plugins
-    from kiwiresearch.kin.sources.sign_in import SignIn
+    from kiwiresearch.kin.sources import SignIn, load_plugins, open_sources
 
     known = load_plugins(own)
     gate = open_gate(store, switches, environment, clock=clock)
@@ -143,8 +136,7 @@ def open_gate(
     clock: Clock | None = None,
 ) -> Gate:
     """The way to all sources outside the books, with what the case remembers of them."""
-    from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions
-    from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
+    from kiwiresearch.kin.sources import Clock, Credentials, Gate, Permissions, PluginMemory
 
     permit = Permissions(
         frozenset(switches.on),
@@ -190,7 +182,7 @@ def source_records(known: Plugins, store: CaseStore | None) -> list[PluginRecord
 
 
 def _plugin_record(known: KnownPlugin, switches: Switches, store: CaseStore | None) -> PluginRecord:
-    from kiwiresearch.kin.sources.gate import key_variable
+    from kiwiresearch.kin.sources import key_variable
 
     plugin = known.plugin
     is_books = plugin.kind == "books"
@@ -222,8 +214,7 @@ def _hosts(plugin: Plugin, switches: Switches) -> tuple[str, ...]:
 
 
 def _quarantine(known: KnownPlugin, store: CaseStore | None) -> str:
-    from kiwiresearch.kin.sources.politeness import PluginMemory
-    from kiwiresearch.kin.sources.site import PluginHealth
+    from kiwiresearch.kin.sources import PluginHealth, PluginMemory
 
     if store is None:
         return ""

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from kiwiresearch.cases.exports import CaseFormat
 from kiwiresearch.cases.record_types import VerificationRecord
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.kin.gedcom.reader import read_gedcom
-from kiwiresearch.kin.sources.books import SCHEME
-from kiwiresearch.kin.tree import Evidence, Source, Tree
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.text.display import count_of
+from kiwiresearch.kin import Evidence, Source, Tree
+from kiwiresearch.kin.gedcom import read_gedcom
+from kiwiresearch.kin.sources import SCHEME
+from kiwiresearch.page import open_page
+from kiwiresearch.text import count_of
 
 if TYPE_CHECKING:
     from kiwiresearch.cases.case import Case

@@ -1,1 +1,48 @@
 """What pages say, as claims that can be proved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.claims.by_model import ClaimReader, merged_claims
+    from kiwiresearch.claims.by_rule import claims_of
+    from kiwiresearch.claims.claim import (
+        CLAIM_TYPES,
+        Claim,
+        ClaimId,
+        ClaimRecord,
+        ClaimType,
+        Measure,
+        claim_from_record,
+        claim_record,
+        date_from_record,
+    )
+    from kiwiresearch.claims.firewall import (
+        FAULT_OF_FACT,
+        WORD,
+        SentenceFault,
+        Unsupported,
+        begins_with_pronoun,
+        content_stems,
+        denies,
+        fault_of,
+        unsupported_facts,
+    )
+    from kiwiresearch.claims.language import Grammar, fact_language, grammar_of, has_claim_tables
+    from kiwiresearch.claims.mentions import name_key, name_words, names_in, numbers_in, without_initial_stops
+    from kiwiresearch.claims.opening import LIVED, TITLE_BRACKET
+    from kiwiresearch.claims.page_claims import (
+        PageClaims,
+        PageClaimsRecord,
+        checked_claim_type,
+        claims_of_page,
+        claims_of_text,
+    )
+    from kiwiresearch.claims.proposals import complete_claim
+    from kiwiresearch.claims.sentence import sentences_of, tidy_sentence
+    from kiwiresearch.claims.statements import SentenceFilter, all_sentences
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -12,11 +12,10 @@ from kiwiresearch.claims.mentions import numbers_in
 from kiwiresearch.claims.proposals import Chunk, DroppedClaim, check_proposal, chunks_of, reply_shape
 from kiwiresearch.errors import ModelError, ModelUnreachable
 from kiwiresearch.evidence import Quote
-from kiwiresearch.llm.model import Model, estimate_prompt, extraction, model_label, prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.display import printable
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.llm import Model, ask, estimate_prompt, extraction, model_label, prompt
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import printable
+from kiwiresearch.zim import EntryRef
 
 Say = Callable[[str], None]
 

@@ -38,10 +38,9 @@ from kiwiresearch.claims.types import (
     type_of,
 )
 from kiwiresearch.evidence import FACTS_BOX, Quote, quote_at
-from kiwiresearch.page.doc import Cell, Infobox, InfoboxRow, PageDoc, Table
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.page import Cell, Infobox, InfoboxRow, PageDoc, Table
+from kiwiresearch.text import hedges_in, quantities_in
+from kiwiresearch.text.dates import dates_in
 
 MAX_TABLE_CLAIMS = 60
 """Keeps one page of statistics from filling the brief."""

@@ -13,12 +13,10 @@ from kiwiresearch.codec import Record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import FACTS_BOX, Citation, Quote, recorded_quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.query import Score, ScoreTerm
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.hedges import Hedge
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import Score, ScoreTerm
+from kiwiresearch.text import Hedge, Quantity
+from kiwiresearch.text.dates import DateMention, DateRange
+from kiwiresearch.zim import EntryRef
 
 ClaimId = NewType("ClaimId", str)
 ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "statement"]

@@ -19,13 +19,8 @@ from kiwiresearch.claims.mentions import (
     unknown_words,
     without_initial_stops,
 )
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.words import words_in
+from kiwiresearch.text import Quantity, hedges_in, quantities_in, stemmer, words_in
+from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 
 FactKind = Literal["number", "date", "name"]
 MAX_UNIT_DAYS = {"day": 1, "month": 31, "season": 122, "year": 366, "decade": 3_653, "century": 36_525}

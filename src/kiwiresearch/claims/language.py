@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from kiwiresearch.claims.claim import CLAIM_TYPES, ClaimType
-from kiwiresearch.text.languages import language_words, phrase_pattern
+from kiwiresearch.text import language_words, phrase_pattern
 
 DATA = files("kiwiresearch.claims") / "data"
 STRONG, WEAK = 2.0, 0.7

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kiwiresearch.claims.language import FactLanguage, fact_language
-from kiwiresearch.text.words import INITIALS, MARKS, POSSESSIVE, has_no_spaces
+from kiwiresearch.text import INITIALS, MARKS, POSSESSIVE, has_no_spaces
 
 TOKEN = re.compile(rf"\d+(?:[.,]\d+)*[^\W_]*|[^\W\d_][^\W_{MARKS}]*(?:[{MARKS}]+[^\W_]*)*(?:['’ʼ][^\W\d_]+)*")
 OPENING = " \t\n\u00a0\"'“‘«‹(["

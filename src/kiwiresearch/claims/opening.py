@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.sentence import PageSentence
-from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page import PageDoc
 
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6

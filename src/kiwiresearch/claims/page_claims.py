@@ -11,9 +11,8 @@ from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimRecord, ClaimType
 from kiwiresearch.claims.statements import all_sentences
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import page_from_text
-from kiwiresearch.text.hedges import hedges_in
+from kiwiresearch.page import PageDoc, page_from_text
+from kiwiresearch.text import hedges_in
 
 
 @dataclass(frozen=True, slots=True)

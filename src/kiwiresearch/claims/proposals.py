@@ -19,13 +19,10 @@ from kiwiresearch.claims.sentence import PageSentence, SentenceMargin, claim_sco
 from kiwiresearch.claims.types import measures_in
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import Quote, ground
-from kiwiresearch.llm.model import estimate_tokens
-from kiwiresearch.llm.structured import item_or_none
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.quantities import quantities_in
+from kiwiresearch.llm import estimate_tokens, item_or_none
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import hedges_in, printable, quantities_in
+from kiwiresearch.text.dates import dates_in
 
 MIN_CHUNK_CHARS = 30
 """A shorter text is not worth asking a model about."""

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from kiwiresearch.claims.claim import ClaimSignals, NameSource
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.types import SentenceWords
-from kiwiresearch.page.doc import BlockKind, Link, Mark, PageDoc
-from kiwiresearch.search.query import Score, ScoreTerm
-from kiwiresearch.text.hedges import Hedge
-from kiwiresearch.text.languages import language_words
+from kiwiresearch.page import BlockKind, Link, Mark, PageDoc
+from kiwiresearch.search import Score, ScoreTerm
+from kiwiresearch.text import Hedge, language_words
 
 PROSE: frozenset[BlockKind] = frozenset({"paragraph", "item", "quote"})
 MARK_DISTANCE = 1

@@ -21,9 +21,9 @@ from kiwiresearch.claims.sentence import (
 from kiwiresearch.claims.subjects import Subjects
 from kiwiresearch.claims.types import Figures, SentenceWords, figures_of, measures_in
 from kiwiresearch.evidence import Quote, quote_at
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.hedges import Hedge, hedges_in
+from kiwiresearch.page import PageDoc
+from kiwiresearch.search import Score
+from kiwiresearch.text import Hedge, hedges_in
 
 MAX_TAGS = 8
 

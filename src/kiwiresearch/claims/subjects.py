@@ -9,8 +9,8 @@ from typing import NamedTuple
 from kiwiresearch.claims.language import Grammar
 from kiwiresearch.claims.opening import PageTheme, SentenceOpening, opening_of, singular, theme_of
 from kiwiresearch.claims.sentence import PageSentence
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import WORD as ANY_WORD
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import WORD as ANY_WORD
 
 PRONOUN = re.compile(r"\b(?:he|she|his|her|him|it|its|they|their)\b", re.IGNORECASE)
 DEFINITE = re.compile(r"(?:The|the|This|this|These|these|That|that)\s+(?:[a-z-]+\s+)?([a-z]+)")

@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.claim import ClaimType, Measure
 from kiwiresearch.claims.language import STRONG, Grammar, type_cues
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.quantity import Quantity
+from kiwiresearch.text import Quantity, quantities_in
+from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 
 PRIORITY: tuple[ClaimType, ...] = (
     "quote", "disputed", "definition", "causal", "comparative", "numeric", "timeline",

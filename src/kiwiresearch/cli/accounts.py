@@ -11,9 +11,8 @@ from kiwiresearch.cli.options import JsonOption, emit, print_json, say, user_wor
 from kiwiresearch.errors import BadUsage, KiwiError
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.audit import AuditRow
-    from kiwiresearch.store.store import Store
-    from kiwiresearch.workspace.users import UserRegister
+    from kiwiresearch.store import AuditRow, Store
+    from kiwiresearch.workspace import UserRegister
 
 users = typer.Typer(
     name="users",
@@ -49,7 +48,7 @@ def list_users(*, json: JsonOption = False) -> None:
 @users.command()
 def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOption = False) -> None:
     """Make a user, and a first token, which is shown this once."""
-    from kiwiresearch.workspace.users import checked_label
+    from kiwiresearch.workspace import checked_label
 
     register = _register()
     checked_label(label)  # before there is a user, who would be left without a token
@@ -132,15 +131,14 @@ def _limit(text: str) -> tuple[str, int | None]:
 
 
 def _register() -> UserRegister:
-    from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
-    from kiwiresearch.workspace.workspace import store_of
+    from kiwiresearch.workspace import Actor, UserRegister, store_of, utc_now
 
     return UserRegister(store_of(user_workspace()), utc_now, Actor())
 
 
 def _plain(text: str) -> str:
     """A text without terminal codes."""
-    from kiwiresearch.text.display import printable
+    from kiwiresearch.text import printable
 
     return printable(text)
 
@@ -162,8 +160,7 @@ def audit(
     json: Annotated[bool, typer.Option("--json", help="A line of JSON for each row.")] = False,
 ) -> None:
     """Show who did what on the server, the oldest first; --check proves that it is all still there."""
-    from kiwiresearch.workspace.users import utc_moment
-    from kiwiresearch.workspace.workspace import store_of
+    from kiwiresearch.workspace import store_of, utc_moment
 
     store = store_of(user_workspace())
     if head and not check:

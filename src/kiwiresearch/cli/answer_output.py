@@ -9,17 +9,14 @@ from itertools import groupby
 
 from rich.text import Text
 
+from kiwiresearch.ask import Answer, AnswerText, CitationLink, Done, Event, EvidenceFound, Preview, Thought
 from kiwiresearch.ask import presentation as parts
-from kiwiresearch.ask.answer import Answer, AnswerText, Done, Event, EvidenceFound, Preview, Thought
-from kiwiresearch.ask.formats import CitationLink
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.page_claims import PageClaims
+from kiwiresearch.claims import Claim, PageClaims
 from kiwiresearch.cli.output import line, safe, unbroken_line, write
-from kiwiresearch.diff.pairs import BookPair
-from kiwiresearch.diff.run_comparison import DIFFERENCE_KINDS, Comparison, Difference, difference_counts, differences
-from kiwiresearch.runs.run import RunContradiction
-from kiwiresearch.text.display import count_of, printable
-from kiwiresearch.verify.ledger import Verification
+from kiwiresearch.diff import DIFFERENCE_KINDS, BookPair, Comparison, Difference, difference_counts, differences
+from kiwiresearch.runs import RunContradiction
+from kiwiresearch.text import count_of, printable
+from kiwiresearch.verify import Verification
 
 SNIPPET = 300
 INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own:"

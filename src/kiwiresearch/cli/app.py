@@ -58,9 +58,8 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Answer a question from the books: citations first, then their words, or an honest 'not here'."""
-    from kiwiresearch.ask.settings import MODES, AskOptions, ConversationTurn
-    from kiwiresearch.workspace.asker import Asker
-    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.ask import MODES, AskOptions, ConversationTurn
+    from kiwiresearch.workspace import Asker, Finder
 
     question = " ".join(words or [])
     if bool(question.strip()) == bool(batch):
@@ -78,7 +77,7 @@ def ask(
 
             raise typer.Exit(each_question(batch, asker, finder, options))
         if json:
-            from kiwiresearch.ask.records import record_of
+            from kiwiresearch.ask import record_of
 
             answer = asker.ask(question, options)
             print_json(record_of(answer, finder.citation_url))
@@ -162,8 +161,8 @@ def page(
 ) -> None:
     """Read a page: its text, sections, facts, links and signals."""
     from kiwiresearch.cli import output
-    from kiwiresearch.page.doc import page_record
-    from kiwiresearch.workspace.workspace import find_page, sections_named
+    from kiwiresearch.page import page_record
+    from kiwiresearch.workspace import find_page, sections_named
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Sunset'.")
@@ -199,8 +198,8 @@ def search(
 ) -> None:
     """Find the right page for a title, some words or a question."""
     from kiwiresearch.cli import output
-    from kiwiresearch.search.shelf_search import SearchOptions
-    from kiwiresearch.workspace.finder import Finder, search_record
+    from kiwiresearch.search import SearchOptions
+    from kiwiresearch.workspace import Finder, search_record
 
     query = " ".join(words or [])
     if bool(query.strip()) == bool(batch):
@@ -226,7 +225,7 @@ def search(
 def doctor(json: JsonOption = False) -> None:
     """Look for books and servers, and say what works and what to do about the rest."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.inventory import Diagnosis, diagnose
+    from kiwiresearch.workspace import Diagnosis, diagnose
 
     try:
         findings = diagnose(user_workspace())

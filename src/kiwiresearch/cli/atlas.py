@@ -15,9 +15,7 @@ from kiwiresearch.errors import BadUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kiwiresearch.atlas.atlas import Atlas, Recipe
-    from kiwiresearch.atlas.database import ResultWindow
-    from kiwiresearch.atlas.queries import PolicyFilter
+    from kiwiresearch.atlas import Atlas, PolicyFilter, Recipe, ResultWindow
 
 HELP = """What only a whole book can tell, from the folder that 'kiwiresearch bulk' has written.
 
@@ -48,9 +46,8 @@ atlas = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None, cls=
 @atlas.command()
 def overview(folder: Folder, *, json: JsonOption = False) -> None:
     """Show the book at a glance: pages, links, claims, contradictions and people."""
-    from kiwiresearch.atlas.contradictions import CONTRADICTIONS
-    from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.queries import overview as query
+    from kiwiresearch.atlas import CONTRADICTIONS, GRAPH
+    from kiwiresearch.atlas import overview as query
     from kiwiresearch.cli import book_output
 
     opened = _open_atlas(folder, GRAPH, CONTRADICTIONS)
@@ -79,7 +76,7 @@ def contradictions(
     json: JsonOption = False,
 ) -> None:
     """Show numbers and dates of the same subject that disagree, with both quotes."""
-    from kiwiresearch.atlas.contradictions import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
+    from kiwiresearch.atlas import CONTRADICTIONS, KINDS, ContradictionFilter, ValueKind
     from kiwiresearch.atlas.contradictions import contradictions as query
     from kiwiresearch.cli import book_output
 
@@ -109,9 +106,8 @@ def ranks(
     json: JsonOption = False,
 ) -> None:
     """Show the pages that matter most: most authoritative, most linked, or best referenced."""
-    from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.queries import RANK_ORDERS
-    from kiwiresearch.atlas.queries import ranked_pages as query
+    from kiwiresearch.atlas import GRAPH, RANK_ORDERS
+    from kiwiresearch.atlas import ranked_pages as query
     from kiwiresearch.cli import book_output
 
     order = _choice("--by", by, RANK_ORDERS)
@@ -139,9 +135,8 @@ def regions(
     json: JsonOption = False,
 ) -> None:
     """Show the edges of the book: orphans, islands, regions of stubs, and wanted pages."""
-    from kiwiresearch.atlas.graph import GRAPH
-    from kiwiresearch.atlas.queries import EDGE_KINDS
-    from kiwiresearch.atlas.queries import edge_pages as query
+    from kiwiresearch.atlas import EDGE_KINDS, GRAPH
+    from kiwiresearch.atlas import edge_pages as query
     from kiwiresearch.cli import book_output
 
     which = _choice("--of", of, EDGE_KINDS)
@@ -167,8 +162,8 @@ def timeline(
     json: JsonOption = False,
 ) -> None:
     """Show everything that the book dates, in the order of time."""
-    from kiwiresearch.atlas.queries import TimelineFilter
-    from kiwiresearch.atlas.queries import timeline as query
+    from kiwiresearch.atlas import TimelineFilter
+    from kiwiresearch.atlas import timeline as query
     from kiwiresearch.cli import book_output
 
     chosen = TimelineFilter(first, last, subject, words, page)
@@ -191,10 +186,9 @@ def kin(
     json: JsonOption = False,
 ) -> None:
     """Show the largest families, the relatives of a person, or how two people are tied."""
+    from kiwiresearch.atlas import FAMILIES, PrivacyView
     from kiwiresearch.atlas import relatives as people
-    from kiwiresearch.atlas.families import FAMILIES
-    from kiwiresearch.atlas.relatives import PrivacyView
-    from kiwiresearch.cases.case import this_year
+    from kiwiresearch.cases import this_year
     from kiwiresearch.cli import book_output
 
     view = PrivacyView(privacy_mode(privacy, as_json=json), this_year())
@@ -224,8 +218,8 @@ class _Opened(NamedTuple):
 
 def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
     """The atlas of a folder; the user is told if tables must be computed first."""
-    from kiwiresearch.atlas.atlas import open_atlas
-    from kiwiresearch.workspace.atlas import policy_filter_for
+    from kiwiresearch.atlas import open_atlas
+    from kiwiresearch.workspace import policy_filter_for
 
     workspace = user_workspace()
     found = open_atlas(Path(folder).expanduser().absolute(), workspace.folders.cache)
@@ -237,7 +231,7 @@ def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
 
 
 def _window(limit: int, offset: int) -> ResultWindow:
-    from kiwiresearch.atlas.database import ResultWindow
+    from kiwiresearch.atlas import ResultWindow
 
     return ResultWindow(limit, offset)
 

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.claims.conflicts.comparison import compare_texts
-from kiwiresearch.claims.page_claims import claims_of_text
+from kiwiresearch.ask import AskOptions
+from kiwiresearch.claims import claims_of_text
+from kiwiresearch.claims.conflicts import compare_texts
 from kiwiresearch.cli.options import print_json
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.search.shelf_search import SearchOptions
-from kiwiresearch.workspace.asker import Asker, answer_row, query_in_row
-from kiwiresearch.workspace.finder import Finder, search_record
+from kiwiresearch.search import SearchOptions
+from kiwiresearch.workspace import Asker, Finder, answer_row, query_in_row, search_record
 
 QUERY_KEYS = ("query", "question", "claim")
 

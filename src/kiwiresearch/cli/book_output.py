@@ -7,15 +7,12 @@ from typing import Any
 
 from rich.text import Text
 
-from kiwiresearch.atlas.database import ResultPage
-from kiwiresearch.atlas.queries import EdgeKind
+from kiwiresearch.atlas import EdgeKind, ResultPage
 from kiwiresearch.cli.output import line, safe, write
-from kiwiresearch.diff.changes import ClaimChange, ClaimDoubt, PageChange
-from kiwiresearch.diff.summary import MAX_TITLES, DiffTally, ranked_changes
-from kiwiresearch.runs.manifest import BookEdition
-from kiwiresearch.text.display import count_of, printable
-from kiwiresearch.text.similarity import TextRun, marked_differences
-from kiwiresearch.zim.policy import HiddenPages
+from kiwiresearch.diff import MAX_TITLES, ClaimChange, ClaimDoubt, DiffTally, PageChange, ranked_changes
+from kiwiresearch.runs import BookEdition
+from kiwiresearch.text import TextRun, count_of, marked_differences, printable
+from kiwiresearch.zim import HiddenPages
 
 MAX_QUOTE = 300
 PREHISTORY = 20_000

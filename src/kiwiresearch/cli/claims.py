@@ -12,9 +12,9 @@ from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, p
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.claims.page_claims import PageClaims
-    from kiwiresearch.diff.snapshots import SnapshotDiff
-    from kiwiresearch.runs.manifest import BookEdition
+    from kiwiresearch.claims import PageClaims
+    from kiwiresearch.diff import SnapshotDiff
+    from kiwiresearch.runs import BookEdition
 
 
 def claims(
@@ -36,7 +36,7 @@ def claims(
     json: JsonOption = False,
 ) -> None:
     """Show what a page or a text claims, with its type, its hedges and where it says so."""
-    from kiwiresearch.claims.page_claims import checked_claim_type
+    from kiwiresearch.claims import checked_claim_type
 
     given = [title is not None, bool(text), bool(batch)]
     if sum(given) != 1:
@@ -55,8 +55,8 @@ def claims(
 
 
 def _of_page(title: str, book: list[str] | None) -> PageClaims:
-    from kiwiresearch.claims.page_claims import claims_of_page
-    from kiwiresearch.workspace.workspace import find_page
+    from kiwiresearch.claims import claims_of_page
+    from kiwiresearch.workspace import find_page
 
     if not title.strip():
         raise BadUsage("The title is empty.", remedy="Give the title of a page, such as 'Hattusa'.")
@@ -67,7 +67,7 @@ def _of_page(title: str, book: list[str] | None) -> PageClaims:
 
 
 def _of_text(source: str, title: str) -> PageClaims:
-    from kiwiresearch.claims.page_claims import claims_of_text
+    from kiwiresearch.claims import claims_of_text
     from kiwiresearch.cli.batch import text_in
 
     words = text_in(source)
@@ -107,7 +107,7 @@ def conflicts(
 
         raise typer.Exit(each_pair(pairs))
     from kiwiresearch.cli.answer_output import contradiction_list
-    from kiwiresearch.runs.run import Run, contradictions_of
+    from kiwiresearch.runs import Run, contradictions_of
 
     found = contradictions_of(Run.load(folder_of(run or "")))
     emit({"run": run, "conflicts": found}, lambda: contradiction_list(found), as_json=json)
@@ -120,8 +120,8 @@ def verify(
 ) -> None:
     """Prove a run again from its books: every file, quote, number, date and name. Exit code 1 if anything fails."""
     from kiwiresearch.cli.answer_output import proof
-    from kiwiresearch.verify.run import shelf_for
-    from kiwiresearch.verify.run import verify_run as prove
+    from kiwiresearch.verify import shelf_for
+    from kiwiresearch.verify import verify_run as prove
 
     folder = folder_of(run)
     with shelf_for(folder, user_workspace(), book or []) as shelf:
@@ -149,8 +149,8 @@ def compare(
 ) -> None:
     """Compare two runs claim by claim: other settings, or an older and a newer snapshot of the same book."""
     from kiwiresearch.cli.answer_output import comparison
-    from kiwiresearch.diff.run_comparison import compare_runs as compared
-    from kiwiresearch.diff.run_comparison import comparison_record, differences, open_compared_run
+    from kiwiresearch.diff import compare_runs as compared
+    from kiwiresearch.diff import comparison_record, differences, open_compared_run
 
     found = compared(open_compared_run(folder_of(old)), open_compared_run(folder_of(new)))
     emit(comparison_record(old, new, found, differences(found)), lambda: comparison(found), as_json=json)
@@ -186,8 +186,7 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Compare two snapshots of a book claim by claim: what was added, withdrawn, changed and is newly disputed."""
-    from kiwiresearch.diff.changes import checked_kinds
-    from kiwiresearch.diff.snapshots import snapshot_diff, snapshot_places
+    from kiwiresearch.diff import checked_kinds, snapshot_diff, snapshot_places
 
     kinds = checked_kinds(kind)
     if page and out:
@@ -213,8 +212,7 @@ def _one_page(both: SnapshotDiff, words: str, kinds: tuple[str, ...], *, json: b
 def _all_pages(both: SnapshotDiff, kinds: tuple[str, ...], out: str, limit: int, *, json: bool) -> None:
     from kiwiresearch.cli import book_output, output
     from kiwiresearch.cli.progress import bulk_display
-    from kiwiresearch.diff.changes import CHANGE_KINDS
-    from kiwiresearch.diff.summary import DiffTally, json_lines_file
+    from kiwiresearch.diff import CHANGE_KINDS, DiffTally, json_lines_file
 
     tally = DiffTally(kinds, limit=limit)
     file = folder_of(out) if out else None

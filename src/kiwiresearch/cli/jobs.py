@@ -14,8 +14,7 @@ from kiwiresearch.cli.server import StoreUrl, with_store
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
-    from kiwiresearch.jobs.job import Job, JobRequest
-    from kiwiresearch.jobs.queue import JobQueue
+    from kiwiresearch.jobs import Job, JobQueue, JobRequest
 
 STEPS = {
     "research": ("page", "pages"), "ask": ("answer", "answers"), "kin": ("step", "steps"), "bulk": ("entry", "entries"),
@@ -30,7 +29,7 @@ def print_job(job: Job, *, as_json: bool) -> None:
 
 
 def job_line(job: Job) -> str:
-    from kiwiresearch.text.display import count_of
+    from kiwiresearch.text import count_of
 
     user = f" for {job.user}" if job.user else ""
     priority = f" (priority {job.priority})" if job.priority else ""
@@ -44,7 +43,7 @@ def result_line(jobs: JobQueue, job: Job) -> str:
         return ""
     if job.request.kind == "ask":
         return f"Answers: kiwiresearch jobs answers {job.id}"
-    from kiwiresearch.jobs.assignment import exists
+    from kiwiresearch.jobs import exists
 
     place = jobs.assignment.place(job)
     what, file = ("Tables", place) if job.request.kind == "bulk" else ("Brief", place / "report.md")
@@ -83,7 +82,7 @@ def add_research(
     json: JsonOption = False,
 ) -> None:
     """Research a topic when its turn comes."""
-    from kiwiresearch.jobs.job import ResearchRequest
+    from kiwiresearch.jobs import ResearchRequest
 
     books = tuple(book or ())
     limits = depth, max_pages, max_links, strategy
@@ -108,7 +107,7 @@ def add_ask(
 ) -> None:
     """Answer a batch of questions when its turn comes; 'jobs answers' shows them."""
     from kiwiresearch.cli.batch import rows_of
-    from kiwiresearch.jobs.job import QuestionsRequest
+    from kiwiresearch.jobs import QuestionsRequest
 
     rows: list[str] = []
     for number, line in rows_of(file):
@@ -130,7 +129,7 @@ def add_bulk(
     json: JsonOption = False,
 ) -> None:
     """Make tables of a whole book when its turn comes."""
-    from kiwiresearch.jobs.job import BulkRequest
+    from kiwiresearch.jobs import BulkRequest
 
     _add_job(BulkRequest(book, tuple(what.split(","))), user, priority, store, as_json=json)
 
@@ -147,7 +146,7 @@ def add_kin(
     json: JsonOption = False,
 ) -> None:
     """Go on with a family's case when its turn comes."""
-    from kiwiresearch.jobs.job import FamilyRequest
+    from kiwiresearch.jobs import FamilyRequest
 
     if steps < 0:
         raise BadUsage(f"{steps} steps cannot be taken.", remedy="Give 0 or more.")
@@ -166,7 +165,7 @@ def list_jobs(
     json: JsonOption = False,
 ) -> None:
     """Show jobs, the newest first."""
-    from kiwiresearch.jobs.job import JOB_STATES
+    from kiwiresearch.jobs import JOB_STATES
 
     if limit < 1:
         raise BadUsage(f"{limit} jobs cannot be shown.", remedy="Give a limit from 1 on.")
@@ -301,10 +300,8 @@ def _add_job(request: JobRequest, user: str, priority: int, store: str, *, as_js
 @contextlib.contextmanager
 def _open_jobs(store: str) -> Iterator[JobQueue]:
     """The jobs of the store, without working on any."""
-    from kiwiresearch.jobs.queue import JobQueue, QueueLimits
-    from kiwiresearch.workspace.shelf import shelf_of
-    from kiwiresearch.workspace.users import utc_now
-    from kiwiresearch.workspace.workspace import store_of
+    from kiwiresearch.jobs import JobQueue, QueueLimits
+    from kiwiresearch.workspace import shelf_of, store_of, utc_now
 
     workspace = with_store(user_workspace(), store)
     store_of(workspace)  # fails here if it cannot be used, before the shelf reports the same

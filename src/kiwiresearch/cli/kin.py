@@ -13,10 +13,10 @@ from kiwiresearch.cli.options import open_books, say, user_workspace
 from kiwiresearch.errors import BadUsage, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.kin.privacy.redaction import Mode
-    from kiwiresearch.kin.tree import PersonId, Tree
-    from kiwiresearch.workspace.workspace import Workspace
+    from kiwiresearch.cases import Case
+    from kiwiresearch.kin import PersonId, Tree
+    from kiwiresearch.kin.privacy import Mode
+    from kiwiresearch.workspace import Workspace
 
 HELP = """Family research with evidence, undo and privacy.
 
@@ -43,7 +43,7 @@ Privacy = Annotated[
 
 def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
     """The privacy mode: by default all for the owner's terminal, and the public one for what may be passed on."""
-    from kiwiresearch.kin.privacy.redaction import MODES
+    from kiwiresearch.kin.privacy import MODES
 
     given = privacy or ("public" if as_json else "owner")
     found = next((mode for mode in MODES if mode == given), None)
@@ -55,9 +55,7 @@ def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
 @contextlib.contextmanager
 def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
     """The case that a command is about; with its books if `books` is a list, even an empty one."""
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.places import plugins_folder, rewording_errors
-    from kiwiresearch.cases.registry import find_case_place
+    from kiwiresearch.cases import Case, find_case_place, plugins_folder, rewording_errors
 
     workspace = user_workspace()
     place = find_case_place(workspace, wanted)
@@ -69,7 +67,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
         case = stack.enter_context(Case.open(place, plugins=plugins_folder(workspace), alone_s=alone_s))
         if books is not None:
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
-            from kiwiresearch.workspace.finder import Finder
+            from kiwiresearch.workspace import Finder
 
             case.finder = stack.enter_context(Finder(workspace, shelf, all_books=True))
         yield case

@@ -15,10 +15,8 @@ from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, p
 from kiwiresearch.errors import BadSettings, BadUsage, Interrupted, KiwiError, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.places import CasePlace
-    from kiwiresearch.kin.loop.crawler import StepResult
-    from kiwiresearch.kin.loop.settings import CaseScope, CaseSettings
+    from kiwiresearch.cases import Case, CasePlace
+    from kiwiresearch.kin.loop import CaseScope, CaseSettings, StepResult
 
 AsEvents = Annotated[bool, typer.Option("--json", help="A JSON line on standard output for each step; names nobody.")]
 SignIn = Annotated[
@@ -66,12 +64,9 @@ def start(
 
     What is not given here is taken from [kin] in the settings; the case keeps it, whatever they say later.
     """
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.places import plugins_folder
-    from kiwiresearch.cases.registry import new_case_place
+    from kiwiresearch.cases import Case, new_case_place, plugins_folder
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.workspace.finder import Finder
-    from kiwiresearch.workspace.output_folders import checked_topic
+    from kiwiresearch.workspace import Finder, checked_topic
 
     seeds = tuple(dict.fromkeys(checked_topic(name) for name in names))
     workspace = user_workspace()
@@ -103,7 +98,7 @@ def start(
 
 
 def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | None]) -> CaseSettings:
-    from kiwiresearch.kin.loop.settings import CaseSettings
+    from kiwiresearch.kin.loop import CaseSettings
 
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     try:
@@ -211,9 +206,9 @@ CaseName = Annotated[str, typer.Argument(help="The case: its name in the store, 
 
 def cases(*, json: JsonOption = False) -> None:
     """List the cases: those of the store where one is set, else those below cases/ here; the last changed first."""
-    from kiwiresearch.cases.registry import all_case_places
+    from kiwiresearch.cases import all_case_places
     from kiwiresearch.cli import output
-    from kiwiresearch.text.display import count_of
+    from kiwiresearch.text import count_of
 
     rows = [_row(place, as_json=json) for place in all_case_places(user_workspace())]
     if json:
@@ -235,8 +230,7 @@ class _CaseRow:
 
 
 def _row(place: CasePlace, *, as_json: bool) -> _CaseRow:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.places import rewording_errors
+    from kiwiresearch.cases import Case, rewording_errors
 
     try:
         with rewording_errors(place.without_names if as_json else place.with_title), Case.open(place) as case:
@@ -254,7 +248,7 @@ def move(
     json: JsonOption = False,
 ) -> None:
     """Take a case from a folder into the store, or out of it, and prove that it is the same."""
-    from kiwiresearch.cases.registry import move_into_store, move_out_of_store
+    from kiwiresearch.cases import move_into_store, move_out_of_store
     from kiwiresearch.cli import output
 
     _require_name(case)
@@ -279,7 +273,7 @@ def remove(
     json: JsonOption = False,
 ) -> None:
     """Remove a case from the store for good. A case in a folder is removed with its folder, by you."""
-    from kiwiresearch.cases.registry import stored_cases
+    from kiwiresearch.cases import stored_cases
     from kiwiresearch.cli import output
 
     _require_name(case)

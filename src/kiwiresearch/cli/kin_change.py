@@ -14,7 +14,7 @@ from kiwiresearch.cli.options import JsonOption, emit, print_json, say, user_wor
 from kiwiresearch.errors import BadUsage
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
+    from kiwiresearch.cases import Case
 
 Why = Annotated[str, typer.Option("--why", help="The reason, for the record.", metavar="WORDS")]
 PLUGIN_ACTIONS = ("check", "on", "off")
@@ -31,7 +31,7 @@ def merges(
     json: JsonOption = False,
 ) -> None:
     """Show who was taken for one person and who may be, with what speaks for and against; decide what is open."""
-    from kiwiresearch.cases.review import accept_merge, allow_merge_again, merges_record, reject_merge
+    from kiwiresearch.cases import accept_merge, allow_merge_again, merges_record, reject_merge
     from kiwiresearch.cli import kin_output
 
     if sum(map(bool, (accept, reject, take_back))) > 1:
@@ -57,7 +57,7 @@ def unmerge(
     json: JsonOption = False,
 ) -> None:
     """Undo a merge: everything is as it was before, and the two are not proposed again."""
-    from kiwiresearch.cases.review import undo_merge
+    from kiwiresearch.cases import undo_merge
     from kiwiresearch.cli import output
 
     with opened_case(case, writing=True) as found:
@@ -78,7 +78,7 @@ def living(
     json: JsonOption = False,
 ) -> None:
     """Show whether a person is taken for living, and why; or say so yourself, with your reason."""
-    from kiwiresearch.cases.review import living_record, set_living
+    from kiwiresearch.cases import living_record, set_living
     from kiwiresearch.cli import output
 
     if status and not why.strip():
@@ -111,10 +111,9 @@ def plugins(
     json: JsonOption = False,
 ) -> None:
     """List the sources, try one, or switch one on or off for the case. The network is off until you switch one on."""
-    from kiwiresearch.cases.places import plugins_folder
-    from kiwiresearch.cases.sources import set_plugin, source_records
+    from kiwiresearch.cases import plugins_folder, set_plugin, source_records
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.kin.sources.registry import load_plugins
+    from kiwiresearch.kin.sources import load_plugins
 
     if action and action not in PLUGIN_ACTIONS:
         raise BadUsage(f"{action!r} is nothing to do with a plugin.", remedy="Use check, on or off.")
@@ -136,9 +135,9 @@ def plugins(
 
 
 def _check(what: str, *, json: bool) -> int:
-    from kiwiresearch.cases.places import plugins_folder
+    from kiwiresearch.cases import plugins_folder
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.kin.sources.registry import KnownPlugin, check_plugin, load_plugins, read_plugin
+    from kiwiresearch.kin.sources import KnownPlugin, check_plugin, load_plugins, read_plugin
 
     file = Path(what)
     is_file = file.suffix in (".yaml", ".yml")
@@ -156,7 +155,7 @@ def _check(what: str, *, json: bool) -> int:
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
     """The case, or None: plugins can be listed before there is one, but not switched."""
-    from kiwiresearch.cases.registry import case_exists
+    from kiwiresearch.cases import case_exists
 
     return (
         opened_case(wanted, writing=writing)
@@ -178,7 +177,7 @@ def import_file(
     json: JsonOption = False,
 ) -> None:
     """Take a family tree of another program into the case, with its sources; people known already are matched."""
-    from kiwiresearch.cases.imports import import_gedcom
+    from kiwiresearch.cases import import_gedcom
     from kiwiresearch.cli import kin_output
 
     _start_case_for(file, case, person)
@@ -201,10 +200,9 @@ def import_file(
 
 def _start_case_for(file: str, case: str, person: str) -> None:
     """Start a case for the file if there is none; a file that cannot be read starts nothing."""
-    from kiwiresearch.cases.case import Case, find_person
-    from kiwiresearch.cases.registry import case_exists, new_case_place
-    from kiwiresearch.kin.gedcom.reader import read_gedcom
-    from kiwiresearch.kin.loop.settings import CaseSettings
+    from kiwiresearch.cases import Case, case_exists, find_person, new_case_place
+    from kiwiresearch.kin.gedcom import read_gedcom
+    from kiwiresearch.kin.loop import CaseSettings
 
     read = read_gedcom(Path(file).expanduser())
     if not read.tree.persons:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.cases.record_types import (
+from kiwiresearch.cases import (
     EventRecord,
     FactRecord,
     LineRow,
@@ -17,23 +17,21 @@ from kiwiresearch.cases.record_types import (
     ParentOrChild,
     PersonName,
     PersonRecord,
+    PluginRecord,
     RelationRecord,
     Relative,
 )
-from kiwiresearch.cases.sources import PluginRecord
 from kiwiresearch.cli.options import say
 from kiwiresearch.cli.output import line, safe, unbroken_line
-from kiwiresearch.kin.loop.revisits import query_label
-from kiwiresearch.kin.report.labels import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
-from kiwiresearch.kin.tree import DISCARDED
-from kiwiresearch.text.display import count_of, printable
+from kiwiresearch.kin import DISCARDED
+from kiwiresearch.kin.loop import query_label
+from kiwiresearch.kin.report import FIELD_LABELS, METHOD_LABELS, STATUS_LABELS, field_noun, lifespan
+from kiwiresearch.text import count_of, printable
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.imports import Imported
-    from kiwiresearch.cases.verification import CaseVerification
-    from kiwiresearch.kin.loop.crawler import StepResult
-    from kiwiresearch.kin.sources.registry import FixtureCheck
+    from kiwiresearch.cases import Case, CaseVerification, Imported
+    from kiwiresearch.kin.loop import StepResult
+    from kiwiresearch.kin.sources import FixtureCheck
 
 SHORT = 8
 MAX_SHOWN = 40

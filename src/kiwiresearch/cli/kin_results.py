@@ -14,9 +14,8 @@ from kiwiresearch.cli.options import BookOption, JsonOption, emit, open_books, p
 from kiwiresearch.errors import BadUsage, BookError, CannotWrite, NothingFound
 
 if TYPE_CHECKING:
-    from kiwiresearch.cases.case import Case
-    from kiwiresearch.cases.exports import CaseFormat
-    from kiwiresearch.kin.privacy.redaction import Mode
+    from kiwiresearch.cases import Case, CaseFormat
+    from kiwiresearch.kin.privacy import Mode
 
 Person = Annotated[
     str, typer.Argument(help="A name, the title of a page, or the beginning of an id.", metavar="[PERSON]")
@@ -26,9 +25,9 @@ OnePerson = Annotated[str, typer.Argument(help="A name, a title, or the beginnin
 
 def show_people(person: Person = "", *, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show everybody, or one person with the family next to them."""
-    from kiwiresearch.cases.records import people_named, people_records, person_record
+    from kiwiresearch.cases import people_named, people_records, person_record
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.kin.kinship import KinshipFinder
+    from kiwiresearch.kin import KinshipFinder
 
     mode = privacy_mode(privacy, as_json=json)
     with opened_case(case) as found:
@@ -57,7 +56,7 @@ def tree(
     json: JsonOption = False,
 ) -> None:
     """Show the ancestors of a person, or the descendants, as a list that goes deeper."""
-    from kiwiresearch.cases.records import branch_records
+    from kiwiresearch.cases import branch_records
     from kiwiresearch.cli import kin_output
 
     with opened_case(case) as found:
@@ -75,7 +74,7 @@ def evidence(
     json: JsonOption = False,
 ) -> None:
     """Show each value of a person with the words that say so, where they stand, and what became of it."""
-    from kiwiresearch.cases.records import checked_field, evidence_records
+    from kiwiresearch.cases import checked_field, evidence_records
     from kiwiresearch.cli import kin_output
 
     wanted = checked_field(field) if field else None
@@ -93,7 +92,7 @@ def evidence(
 
 def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show where sources do not agree, what speaks for which value, and what would settle it."""
-    from kiwiresearch.cases.records import conflict_records
+    from kiwiresearch.cases import conflict_records
     from kiwiresearch.cli import kin_output
 
     with opened_case(case) as found:
@@ -103,7 +102,7 @@ def conflicts(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption 
 
 def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show the events of the family in the order of time, with ages."""
-    from kiwiresearch.cases.records import timeline_records
+    from kiwiresearch.cases import timeline_records
     from kiwiresearch.cli import kin_output
 
     with opened_case(case) as found:
@@ -113,7 +112,7 @@ def timeline(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption =
 
 def log(*, case: CaseOption = "", privacy: Privacy = "", json: JsonOption = False) -> None:
     """Show what was searched where, and what was not found; the latter proves nothing."""
-    from kiwiresearch.cases.records import log_records
+    from kiwiresearch.cases import log_records
     from kiwiresearch.cli import kin_output
 
     with opened_case(case) as found:
@@ -130,7 +129,7 @@ def relation(
     json: JsonOption = False,
 ) -> None:
     """Say what B is to A, and how the two are tied."""
-    from kiwiresearch.cases.records import relation_record
+    from kiwiresearch.cases import relation_record
     from kiwiresearch.cli import kin_output
 
     mode = privacy_mode(privacy, as_json=json)
@@ -183,9 +182,9 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write the family as a file for other programs or for reading; people who may be living are kept back."""
-    from kiwiresearch.cases.exports import FILE_NAMES, checked_format
+    from kiwiresearch.cases import FILE_NAMES, checked_format
     from kiwiresearch.cli import output
-    from kiwiresearch.text.display import count_of
+    from kiwiresearch.text import count_of
 
     form = checked_format(to)
     mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, as JSON may
@@ -208,8 +207,8 @@ def export(
 
 def _text(case: Case, form: CaseFormat, mode: Mode, *, with_model: bool) -> str:
     """The text of the file; for Markdown and HTML the model, if one is set, words the summary."""
-    from kiwiresearch.cases.exports import FOR_READERS
-    from kiwiresearch.workspace.search_helpers import caching_model, model_is_local
+    from kiwiresearch.cases import FOR_READERS
+    from kiwiresearch.workspace import caching_model, model_is_local
 
     if form not in FOR_READERS or not with_model:
         return case.export(form, mode)
@@ -219,7 +218,7 @@ def _text(case: Case, form: CaseFormat, mode: Mode, *, with_model: bool) -> str:
 
 
 def _output_file(out: str) -> Path | None:
-    from kiwiresearch.cases.places import CASE_FILE, checked_folder
+    from kiwiresearch.cases import CASE_FILE, checked_folder
 
     if not out:
         return None
@@ -259,7 +258,7 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Prove the case again: audit log, quotes, texts against the books, its GEDCOM. Exit code 1 if anything fails."""
-    from kiwiresearch.cases.verification import verify_case
+    from kiwiresearch.cases import verify_case
     from kiwiresearch.cli import kin_output
 
     try:
@@ -287,9 +286,9 @@ def extract(
     json: JsonOption = False,
 ) -> None:
     """Show what a page says about its person, each value with its quote, as a case would take it. No case is needed."""
-    from kiwiresearch.cases.imports import page_record
+    from kiwiresearch.cases import page_record
     from kiwiresearch.cli import kin_output
-    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.workspace import Finder
 
     if (title is not None) == bool(batch):
         raise BadUsage(

@@ -11,9 +11,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kiwiresearch.workspace.workspace import Workspace
-    from kiwiresearch.zim.peer import MissingBooks
-    from kiwiresearch.zim.shelf import Shelf
+    from kiwiresearch.workspace import Workspace
+    from kiwiresearch.zim import MissingBooks, Shelf
 
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 BookOption = Annotated[
@@ -28,16 +27,14 @@ BookOption = Annotated[
 
 
 def user_workspace() -> Workspace:
-    from kiwiresearch.workspace.workspace import open_workspace
+    from kiwiresearch.workspace import open_workspace
 
     return open_workspace(say=say)
 
 
 def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
     """The shelf, or some of its books; the user is told if it is the sample book, or if books are hidden."""
-    from kiwiresearch.workspace.policy import hidden_books_notice
-    from kiwiresearch.workspace.shelf import shelf_of
-    from kiwiresearch.workspace.workspace import SAMPLE_NOTICE
+    from kiwiresearch.workspace import SAMPLE_NOTICE, hidden_books_notice, shelf_of
 
     shelf = shelf_of(workspace, wanted, trusting=trusting)
     if shelf.is_sample:

@@ -14,16 +14,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kiwiresearch.page.doc import PageDoc, PageSignals, Section
-from kiwiresearch.workspace.inventory import CHECK_WORDS, BookStatus, Diagnosis
-from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.shelf import ListedBook
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.page import PageDoc, PageSignals, Section
+from kiwiresearch.workspace import CHECK_WORDS, BookStatus, Diagnosis
+from kiwiresearch.zim import Book, ListedBook, Source
 
 if TYPE_CHECKING:
-    from kiwiresearch.search.shelf_search import SearchResult
-    from kiwiresearch.search.title_build import IndexBuild
-    from kiwiresearch.workspace.finder import Finder
+    from kiwiresearch.search import IndexBuild, SearchResult
+    from kiwiresearch.workspace import Finder
 
 MAX_WIDTH = 92
 # All control characters but tab and line feed.

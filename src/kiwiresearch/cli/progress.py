@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import print_json, say
-from kiwiresearch.crawl.step import EndStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl import EndStep, LookStep, StartStep, VisitStep
 from kiwiresearch.errors import ReaderLeft
-from kiwiresearch.runs.progress import step_event
-from kiwiresearch.search.query import Score, points_text
-from kiwiresearch.text.display import count_of
+from kiwiresearch.runs import step_event
+from kiwiresearch.search import Score, points_text
+from kiwiresearch.text import count_of
 
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.text import Text
 
-    from kiwiresearch.bulk.run import BulkProgress
-    from kiwiresearch.runs.research import RunOutcome, RunProgress
+    from kiwiresearch.bulk import BulkProgress
+    from kiwiresearch.runs import RunOutcome, RunProgress
 
 INTERVAL_S = 30.0
 """How often a line is printed if there is no terminal."""

@@ -10,10 +10,10 @@ import typer
 
 from kiwiresearch.cli.options import BookOption, JsonOption, open_books, print_json, report_missing, say, user_workspace
 from kiwiresearch.errors import BadUsage, Interrupted
-from kiwiresearch.export.formats import formats_help
+from kiwiresearch.export import formats_help
 
 if TYPE_CHECKING:
-    from kiwiresearch.runs.research import Research
+    from kiwiresearch.runs import Research
 
 
 def research(
@@ -62,12 +62,9 @@ def research(
     'research' itself need not be typed: the first word that is no command is a topic.
     """
     from kiwiresearch.cli.progress import run_display
-    from kiwiresearch.jobs.job import ResearchRequest, research_task
-    from kiwiresearch.runs.research import Research
-    from kiwiresearch.runs.writer import holds_run
-    from kiwiresearch.workspace.finder import Finder
-    from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic
-    from kiwiresearch.workspace.settings import with_values
+    from kiwiresearch.jobs import ResearchRequest, research_task
+    from kiwiresearch.runs import Research, holds_run
+    from kiwiresearch.workspace import Finder, checked_aspect, checked_focus, checked_topic, with_values
 
     topic, focus, aspect = checked_topic(" ".join(words)), checked_focus(focus), checked_aspect(aspect)
     workspace = user_workspace()
@@ -101,7 +98,7 @@ def research(
 def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
     from datetime import UTC, datetime
 
-    from kiwiresearch.runs.writer import choose_run_folder
+    from kiwiresearch.runs import choose_run_folder
 
     if out is not None:
         if not out.strip() or any(ord(char) < ord(" ") for char in out):
@@ -130,7 +127,7 @@ def export(
 ) -> None:
     """Write a run for readers and other programs: to read, to cite, to count, to draw, or as a book for Kiwix."""
     from kiwiresearch.cli import output
-    from kiwiresearch.export.exporter import export as write
+    from kiwiresearch.export import export as write
 
     files = write(Path(run), to, Path(out) if out is not None else None)
     if json:

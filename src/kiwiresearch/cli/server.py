@@ -16,11 +16,9 @@ from kiwiresearch.errors import BadSettings, BadUsage
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from kiwiresearch.jobs.queue import JobQueue
-    from kiwiresearch.web.context import ServerContext
-    from kiwiresearch.workspace.hosts import HostStatus
-    from kiwiresearch.workspace.settings import ServeSettings
-    from kiwiresearch.workspace.workspace import Workspace
+    from kiwiresearch.jobs import JobQueue
+    from kiwiresearch.web import ServerContext
+    from kiwiresearch.workspace import HostStatus, ServeSettings, Workspace
 
 
 def serve(
@@ -45,7 +43,7 @@ def serve(
     from dataclasses import replace
 
     from kiwiresearch.web import server
-    from kiwiresearch.workspace.settings import with_values
+    from kiwiresearch.workspace import with_values
 
     given = {"serve.host": ("--host", host), "serve.port": ("--port", port), "serve.token": ("--token", token)}
     workspace = user_workspace()
@@ -67,9 +65,7 @@ def serve(
 
 def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
     """The tools for models, as an app for one path of the server."""
-    from kiwiresearch.mcp.context import ToolContext
-    from kiwiresearch.mcp.server import PATH, http_app
-    from kiwiresearch.mcp.tools import Toolbox
+    from kiwiresearch.mcp import PATH, Toolbox, ToolContext, http_app
     from kiwiresearch.web import job_requests
 
     parts = ToolContext(
@@ -96,7 +92,7 @@ def _address_for_others(settings: ServeSettings, url: str) -> str:
     from urllib.parse import urlsplit
 
     from kiwiresearch.network import ip_address_of
-    from kiwiresearch.web.peers import own_address
+    from kiwiresearch.web import own_address
 
     address = ip_address_of(settings.host.strip("[]"))
     is_behind_a_proxy = settings.proxies != type(settings)().proxies
@@ -108,10 +104,8 @@ def _address_for_others(settings: ServeSettings, url: str) -> str:
 
 def mcp(book: BookOption = None) -> None:
     """Serve tools of the Model Context Protocol on standard input and output."""
-    from kiwiresearch.mcp.context import open_context
-    from kiwiresearch.mcp.server import serve
-    from kiwiresearch.mcp.tools import Toolbox
-    from kiwiresearch.workspace.users import utc_now
+    from kiwiresearch.mcp import Toolbox, open_context, serve
+    from kiwiresearch.workspace import utc_now
 
     workspace = user_workspace()
     with (
@@ -138,9 +132,8 @@ def worker(
     once: Annotated[bool, typer.Option("--once", help="End when there is nothing left to do.")] = False,
 ) -> None:
     """Work on the jobs of the store, beside the servers and workers that do: here, or on another machine."""
-    from kiwiresearch.jobs.queue import JobQueue, QueueLimits
-    from kiwiresearch.workspace.users import utc_now
-    from kiwiresearch.workspace.workspace import store_of
+    from kiwiresearch.jobs import JobQueue, QueueLimits
+    from kiwiresearch.workspace import store_of, utc_now
 
     if at_once < 1:
         raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
@@ -199,7 +192,7 @@ def with_store(workspace: Workspace, url: str) -> Workspace:
     """The workspace with another store, if one was named."""
     from dataclasses import replace
 
-    from kiwiresearch.workspace.settings import with_values
+    from kiwiresearch.workspace import with_values
 
     if not url.strip():
         return workspace
@@ -210,7 +203,7 @@ def with_store(workspace: Workspace, url: str) -> Workspace:
 
 
 def _chosen_kinds(text: str) -> tuple[str, ...]:
-    from kiwiresearch.jobs.job import JOB_KINDS
+    from kiwiresearch.jobs import JOB_KINDS
 
     named = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     for name in named:
@@ -228,7 +221,7 @@ def hosts_list(invocation: typer.Context, json: JsonOption = False) -> None:  # 
     if invocation.invoked_subcommand:
         return
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.hosts import host_statuses
+    from kiwiresearch.workspace import host_statuses
 
     statuses = host_statuses(_shared_workspace())
     if json:
@@ -247,7 +240,7 @@ def hosts_forget(
 ) -> None:
     """Forget a host that will not come back: its books are no longer told to be missing."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.hosts import forget_host
+    from kiwiresearch.workspace import forget_host
 
     forget_host(_shared_workspace(), name)
     emit(

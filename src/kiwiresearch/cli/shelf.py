@@ -14,10 +14,8 @@ from kiwiresearch.errors import BadUsage, Interrupted, KiwiError, NotOffered
 from kiwiresearch.version import __version__
 
 if TYPE_CHECKING:
-    from kiwiresearch.bulk.run import Engine, WrittenFolder
-    from kiwiresearch.zim.archive import Book
-    from kiwiresearch.zim.shelf import ListedBook
-    from kiwiresearch.zim.sources import Source
+    from kiwiresearch.bulk import Engine, WrittenFolder
+    from kiwiresearch.zim import Book, ListedBook, Source
 
 books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -26,7 +24,7 @@ books = typer.Typer(help="The books on your shelf.", no_args_is_help=True, rich_
 def books_list(json: JsonOption = False) -> None:
     """Show the books on your shelf."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.inventory import book_statuses
+    from kiwiresearch.workspace import book_statuses
 
     workspace = user_workspace()
     with open_books(workspace, []) as shelf:
@@ -48,7 +46,7 @@ def books_add(
 ) -> None:
     """Put books on your shelf."""
     from kiwiresearch.cli import output
-    from kiwiresearch.zim.shelf import listed_book
+    from kiwiresearch.zim import listed_book
 
     if any(not text.strip() for text in what):
         raise BadUsage("The name of a book is empty.", remedy="Give a file, a folder or an address.")
@@ -97,7 +95,7 @@ def books_info(
 ) -> None:
     """Show all that is known of a book."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.inventory import book_statuses
+    from kiwiresearch.workspace import book_statuses
 
     workspace = user_workspace()
     with open_books(workspace, [name] if name else []) as shelf:
@@ -147,8 +145,8 @@ def books_index(
 ) -> None:
     """Build the title index of books, which finds pages by any words of their titles, also mistyped ones."""
     from kiwiresearch.cli import output
-    from kiwiresearch.workspace.search_helpers import TitleIndexes
-    from kiwiresearch.zim.sources import Source, is_address
+    from kiwiresearch.workspace import TitleIndexes
+    from kiwiresearch.zim import Source, is_address
 
     workspace = user_workspace()
     indexes = TitleIndexes(workspace.folders.cache / "titles")
@@ -208,8 +206,7 @@ def bulk(
         raise BadUsage(
             "A book and a folder are needed.", remedy="Such as: kiwiresearch bulk --book wikipedia.zim --out FOLDER"
         )
-    from kiwiresearch.bulk.run import write_book
-    from kiwiresearch.bulk.tables import checked_tables
+    from kiwiresearch.bulk import checked_tables, write_book
     from kiwiresearch.cli.progress import bulk_display
 
     tables = checked_tables(what.split(","))
@@ -240,8 +237,8 @@ def bulk(
 
 def _file_of(name: str) -> Path:
     """The file of a book that a user named, opened once to check it."""
-    from kiwiresearch.workspace.shelf import shelf_of
-    from kiwiresearch.zim.sources import is_address
+    from kiwiresearch.workspace import shelf_of
+    from kiwiresearch.zim import is_address
 
     if is_address(name):
         raise _served(name)
@@ -267,7 +264,7 @@ def _served(name: str) -> NotOffered:
 
 def _show_written(written: WrittenFolder, *, json: bool) -> None:
     from kiwiresearch.cli import output
-    from kiwiresearch.text.display import count_of
+    from kiwiresearch.text import count_of
 
     manifest = written.manifest
     if json:
@@ -283,7 +280,7 @@ def _show_written(written: WrittenFolder, *, json: bool) -> None:
 
 
 def _check_folder(folder: Path, *, json: bool) -> int:
-    from kiwiresearch.bulk.finished_folder import check_folder
+    from kiwiresearch.bulk import check_folder
     from kiwiresearch.cli import output
 
     proof = check_folder(folder)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kiwiresearch.crawl.step import LinkOffer, PageFacts
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.display import quoted
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import Message
+from kiwiresearch.text import quoted
+from kiwiresearch.zim import EntryRef
 
 FrontierKey = tuple[float, int, EntryRef]
 

@@ -12,10 +12,10 @@ from kiwiresearch.crawl.score import LINKS, POINTS
 from kiwiresearch.crawl.settings import LinkFilters
 from kiwiresearch.crawl.step import LinkOffer
 from kiwiresearch.crawl.topic import TopicPlaces
-from kiwiresearch.page.doc import Link, LinkPlace, PageDoc
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.zim.policy import hidden_at
+from kiwiresearch.page import Link, LinkPlace, PageDoc
+from kiwiresearch.search import OpenBook
+from kiwiresearch.text import language_words
+from kiwiresearch.zim import hidden_at
 
 OUTSIDE: frozenset[LinkPlace] = frozenset({"navigation", "hidden", "references", "note", "categories"})
 """Links outside the text proper."""

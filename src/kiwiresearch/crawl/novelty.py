@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import PageFacts
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold, words_in
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Vectors
+    from kiwiresearch.embed import Vectors
 
 
 def vector_to_text(row: Vectors) -> str:
@@ -132,7 +132,7 @@ class Branches:
             return ""
         import numpy as np
 
-        from kiwiresearch.embed.embedder import similarity
+        from kiwiresearch.embed import similarity
 
         if self._matrix is None:
             self._matrix = np.stack(self._vectors)

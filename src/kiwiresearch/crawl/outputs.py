@@ -20,10 +20,10 @@ from kiwiresearch.crawl.step import (
     VisitStep,
 )
 from kiwiresearch.ids import canonical_json, page_id
-from kiwiresearch.messages.message import message_fields
-from kiwiresearch.search.query import Score, ScoreTerm, points_text, score_terms_text
-from kiwiresearch.text.display import count_of
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import message_fields
+from kiwiresearch.search import Score, ScoreTerm, points_text, score_terms_text
+from kiwiresearch.text import count_of
+from kiwiresearch.zim import EntryRef
 
 
 def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[str, Any]:

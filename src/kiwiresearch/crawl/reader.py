@@ -14,14 +14,13 @@ from kiwiresearch.crawl.state import CrawlPlan, CrawlState
 from kiwiresearch.crawl.step import FoundPage, PageFacts
 from kiwiresearch.crawl.topic import Topic, TopicPlaces
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.search.book_search import title_and_lead
-from kiwiresearch.search.query import parse_query
-from kiwiresearch.text.words import plain_lower
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.page import PageDoc
+from kiwiresearch.search import parse_query, title_and_lead
+from kiwiresearch.text import plain_lower
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder, Vectors
+    from kiwiresearch.embed import Embedder, Vectors
 
 
 class TopicMeaning:
@@ -37,7 +36,7 @@ class TopicMeaning:
 
     def compare(self, pages: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
         """For each title and text, how similar its beginning is to the topic, and its vector as text."""
-        from kiwiresearch.embed.embedder import similarity
+        from kiwiresearch.embed import similarity
 
         if not pages:
             return []

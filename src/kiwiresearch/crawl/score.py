@@ -19,7 +19,7 @@ from typing import Literal
 from kiwiresearch.crawl.frontier import CrawlCandidate
 from kiwiresearch.crawl.novelty import Branches
 from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.search import Score, ScoreTerm
 
 POINTS: dict[str, dict[str, float]] = {
     group: {name: float(points) for name, points in table.items()}

@@ -11,12 +11,19 @@ from kiwiresearch.crawl.step import FoundPage, SearchedBook, SeedChoice, StartSt
 from kiwiresearch.crawl.subject import TopicSubject, is_disambiguation_hit, read_subject
 from kiwiresearch.crawl.topic import Topic, TopicShares
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import Hit, parse_query
-from kiwiresearch.search.rank import QUALIFIER
-from kiwiresearch.search.shelf_search import MAX_BOOKS, SearchHelpers, SearchOptions, SearchResult, search_books
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import Message
+from kiwiresearch.search import (
+    MAX_BOOKS,
+    QUALIFIER,
+    Hit,
+    OpenBook,
+    SearchHelpers,
+    SearchOptions,
+    SearchResult,
+    parse_query,
+    search_books,
+)
+from kiwiresearch.zim import EntryRef
 
 MIN_SEED_SHARE = 0.7
 """A page with less of the best one's score is not a seed, unless the topic names it."""

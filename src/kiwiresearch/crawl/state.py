@@ -25,14 +25,12 @@ from kiwiresearch.crawl.step import (
     VisitStep,
 )
 from kiwiresearch.crawl.topic import Vocabulary
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.shelf_search import SearchHelpers
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import OpenBook, SearchHelpers
+from kiwiresearch.text import fold, stemmer
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.embed import Embedder
 
 BookStanding = Callable[[EntryRef], float]
 """The rank of a page in its book by links, from 0 to 1; always the same for the same page."""

@@ -12,9 +12,9 @@ from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message, message_fields, message_from_record, message_in, message_record
-from kiwiresearch.search.query import ScoreTerm
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import Message, message_fields, message_from_record, message_in, message_record
+from kiwiresearch.search import ScoreTerm
+from kiwiresearch.zim import EntryRef
 
 
 class FoundPage(NamedTuple):

@@ -6,12 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kiwiresearch.search.query import Hit, Query
-from kiwiresearch.search.rank import QUALIFIER
-from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.similarity import are_related_forms
-from kiwiresearch.text.words import fold, words_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import QUALIFIER, Hit, Query
+from kiwiresearch.text import are_related_forms, fold, language_words, stemmer, words_in
+from kiwiresearch.zim import EntryRef
 
 WHOLE_TOPIC, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
 """Points for a part of the topic as its subject, besides one for each word: it is the whole topic, it owns something

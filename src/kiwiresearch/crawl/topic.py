@@ -9,12 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import Query, QueryTerm
-from kiwiresearch.search.rank import QUALIFIER, match
-from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.similarity import AspectWords, stems_in
-from kiwiresearch.text.words import fold, occurrences, words_in
+from kiwiresearch.search import QUALIFIER, OpenBook, Query, QueryTerm, match
+from kiwiresearch.text import AspectWords, fold, language_words, occurrences, stemmer, stems_in, words_in
 
 SINGLE_MENTION = 0.7
 MANY_MENTIONS = 3

@@ -16,11 +16,10 @@ from kiwiresearch.crawl.step import CrawlStep, EndStep, LearnStep, LinkOffer, Lo
 from kiwiresearch.crawl.topic import words_near_topic
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.search.interpretation import first_line
-from kiwiresearch.search.query import points_text, score_terms_text
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.messages import Message
+from kiwiresearch.page import PageDoc
+from kiwiresearch.search import first_line, points_text, score_terms_text
+from kiwiresearch.zim import EntryRef
 
 MAX_OPENING_CHARS = 300
 MIN_TOPIC_POINTS = 15.0

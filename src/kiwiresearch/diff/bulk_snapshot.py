@@ -10,16 +10,13 @@ from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 
-from kiwiresearch.bulk.finished_folder import BulkFolder
-from kiwiresearch.bulk.tables import Row, from_parquet
-from kiwiresearch.claims.claim import Claim, claim_from_record
+from kiwiresearch.bulk import BulkFolder, Row, from_parquet
+from kiwiresearch.claims import Claim, claim_from_record
 from kiwiresearch.diff.snapshot import DISTINCTIVE_CHARS, SnapshotPage, digest
 from kiwiresearch.errors import BookDamaged, CannotWrite, KiwiError, PageNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.manifest import BookEdition
-from kiwiresearch.zim.archive import LEAD_ONLY, flavour_of
-from kiwiresearch.zim.paths import title_of_path
-from kiwiresearch.zim.policy import HiddenTitles
+from kiwiresearch.runs import BookEdition
+from kiwiresearch.zim import LEAD_ONLY, HiddenTitles, flavour_of, title_of_path
 
 TABLES = """
 CREATE TABLE page (path TEXT PRIMARY KEY, title TEXT, digest TEXT, telling INTEGER, shard INTEGER, first INTEGER,

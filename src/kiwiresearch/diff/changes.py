@@ -9,17 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from kiwiresearch.brief.disputes import STRONG, is_clear_conflict
-from kiwiresearch.brief.importance import compared_sentence, stems_of, without_article
-from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record
-from kiwiresearch.claims.claim import claim_record as claim_record
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import Disagreement
+from kiwiresearch.brief import STRONG, compared_sentence, is_clear_conflict, stems_of, without_article
+from kiwiresearch.claims import Claim, ClaimId, claim_from_record
+from kiwiresearch.claims import claim_record as claim_record
+from kiwiresearch.claims.conflicts import Disagreement, compare
 from kiwiresearch.diff.pairs import row_label
 from kiwiresearch.diff.snapshot import Snapshot
 from kiwiresearch.errors import BadUsage, CannotWrite
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.text.similarity import jaccard, marked_differences
+from kiwiresearch.text import jaccard, marked_differences
 
 ChangeKind = Literal["added", "withdrawn", "changed", "disputed"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)

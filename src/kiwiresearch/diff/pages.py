@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.bulk.batch import PAGE_TIMEOUT_S, PageTimeout, time_limit
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.opening import TITLE_BRACKET
+from kiwiresearch.bulk import PAGE_TIMEOUT_S, PageTimeout, time_limit
+from kiwiresearch.claims import TITLE_BRACKET, Claim
 from kiwiresearch.diff.changes import (
     ClaimChange,
     MovedBy,
@@ -28,7 +27,7 @@ from kiwiresearch.diff.pairs import (
 )
 from kiwiresearch.diff.snapshot import Snapshot, SnapshotPage
 from kiwiresearch.errors import BookChanged, BookDamaged, KiwiError, PageNotFound
-from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.zim import title_of_path
 
 
 @dataclass(frozen=True, slots=True)

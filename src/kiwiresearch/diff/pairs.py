@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.conflicts.words import comparison_words
-from kiwiresearch.runs.manifest import BookEdition
+from kiwiresearch.claims import Claim
+from kiwiresearch.claims.conflicts import comparison_words
+from kiwiresearch.runs import BookEdition
+from kiwiresearch.text import comparable, compared_words, sequence_similarity, without_figures
 from kiwiresearch.text.number_words import number_words
-from kiwiresearch.text.similarity import comparable, compared_words, sequence_similarity, without_figures
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 OLD_NAMESPACE = "A/"
 """The prefix of articles in older books; newer snapshots of them have none."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from kiwiresearch.brief.brief import Brief, BriefSource
-from kiwiresearch.claims.claim import Claim, ClaimRecord, claim_record
+from kiwiresearch.brief import Brief, BriefSource
+from kiwiresearch.claims import Claim, ClaimRecord, claim_record
 from kiwiresearch.codec import Record
 from kiwiresearch.diff.pairs import (
     BookKey,
@@ -25,9 +25,8 @@ from kiwiresearch.diff.pairs import (
     pair_claims,
 )
 from kiwiresearch.errors import RunDamaged
-from kiwiresearch.runs.manifest import Manifest
-from kiwiresearch.runs.run import Run
-from kiwiresearch.text.similarity import TextRun, comparable, marked_differences
+from kiwiresearch.runs import Manifest, Run
+from kiwiresearch.text import TextRun, comparable, marked_differences
 
 COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
 """What is compared of two manifests, besides settings and books."""

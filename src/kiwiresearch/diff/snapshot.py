@@ -9,17 +9,14 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
-from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim, claims_of
 from kiwiresearch.errors import BookDamaged
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.runs.manifest import BookEdition
-from kiwiresearch.zim.paths import find_path
-from kiwiresearch.zim.policy import Policy, hidden_at, with_policy
+from kiwiresearch.page import PageDoc, open_page
+from kiwiresearch.runs import BookEdition
+from kiwiresearch.zim import Policy, find_path, hidden_at, with_policy
 
 if TYPE_CHECKING:
-    from kiwiresearch.zim.libzim import LibzimArchive
+    from kiwiresearch.zim import LibzimArchive
 
 DISTINCTIVE_CHARS = 200
 """Pages with the same text are taken for one only if it is this long: short texts are often the same."""

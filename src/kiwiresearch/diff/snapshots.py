@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kiwiresearch.bulk.process_engine import available_cores
-from kiwiresearch.bulk.run import BulkProgress
+from kiwiresearch.bulk import BulkProgress, available_cores
 from kiwiresearch.diff.changes import AcrossPages, PageChange, PageLocation
 from kiwiresearch.diff.pages import (
     Moves,
@@ -33,11 +32,10 @@ from kiwiresearch.diff.pages import (
 from kiwiresearch.diff.pairs import book_keys
 from kiwiresearch.diff.snapshot import Snapshot, ZimSnapshot
 from kiwiresearch.errors import BadUsage, KiwiError, NotOffered, PageHidden
-from kiwiresearch.runs.manifest import BookEdition
+from kiwiresearch.runs import BookEdition
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.policy import REMEDY, HiddenTitles, Policy, book_hidden
+from kiwiresearch.workspace import Workspace, shelf_of
+from kiwiresearch.zim import REMEDY, HiddenTitles, Policy, book_hidden
 
 MANIFEST = "manifest.json"
 EVERYTHING = Policy()
@@ -56,10 +54,10 @@ class SnapshotPlace:
 
 def open_snapshot(place: SnapshotPlace) -> Snapshot:
     if place.index is None:
-        from kiwiresearch.zim.libzim import LibzimArchive
+        from kiwiresearch.zim import LibzimArchive
 
         return ZimSnapshot(LibzimArchive(place.path), place.policy)
-    from kiwiresearch.bulk.finished_folder import open_folder
+    from kiwiresearch.bulk import open_folder
     from kiwiresearch.diff.bulk_snapshot import BulkSnapshot
 
     return BulkSnapshot(open_folder(place.path), place.index)
@@ -86,7 +84,7 @@ def check_versions(old: SnapshotPlace, new: SnapshotPlace) -> None:
 
 def folder_place(folder: Path, policy: Policy, index: Path) -> SnapshotPlace:
     """A folder that `kiwiresearch bulk` has written, with a new index of its pages."""
-    from kiwiresearch.bulk.finished_folder import open_folder
+    from kiwiresearch.bulk import open_folder
     from kiwiresearch.diff.bulk_snapshot import build_index
 
     found = open_folder(folder)

@@ -14,9 +14,9 @@ from typing import Any
 
 from kiwiresearch.diff.changes import CHANGE_KINDS, ClaimChange, PageChange
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.journal import reporting_file_errors
-from kiwiresearch.text.display import count_of
-from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.runs import reporting_file_errors
+from kiwiresearch.text import count_of
+from kiwiresearch.zim import title_of_path
 
 MAX_TITLES = 12
 """Up to this many pages that were added, removed or renamed are named to users."""

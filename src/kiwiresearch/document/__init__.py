@@ -1,1 +1,55 @@
 """Documents before they are Markdown or HTML, and the elements of SVG pictures in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.document.html import blocks_in_html, escaped, html_link, html_page
+    from kiwiresearch.document.model import (
+        BREAK,
+        SCHEMES,
+        Block,
+        Branch,
+        Cite,
+        CitedParagraph,
+        CitedSentences,
+        CollapsedList,
+        Document,
+        FactEntry,
+        FactList,
+        Heading,
+        Image,
+        Line,
+        LineList,
+        Paragraph,
+        Picture,
+        PlainTable,
+        Proof,
+        Quotation,
+        Sentence,
+        SentenceList,
+        Sentences,
+        Span,
+        Table,
+        Tone,
+        cell,
+        external_url,
+        line_of,
+        plain_text,
+        safe_address,
+    )
+    from kiwiresearch.document.svg import (
+        BRIEF_FONT,
+        FAMILY_FONT,
+        FONT_SIZE,
+        is_rtl,
+        svg_line,
+        svg_number,
+        svg_picture,
+        svg_text,
+    )
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -33,8 +33,7 @@ from kiwiresearch.document.model import (
     more_pages,
     safe_address,
 )
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.text import printable, two_letter_code
 
 TOP_LEVEL = 2
 

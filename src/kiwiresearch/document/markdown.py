@@ -32,7 +32,7 @@ from kiwiresearch.document.model import (
     more_pages,
     safe_address,
 )
-from kiwiresearch.text.display import escaped_anywhere
+from kiwiresearch.text import escaped_anywhere
 
 ENTITY = re.compile(r"&(?=#?\w+;)")
 LINE_END = "  \n  "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from kiwiresearch.document.html import escaped
-from kiwiresearch.text.display import printable
+from kiwiresearch.text import printable
 
 FONT_SIZE = 12
 NARROW = frozenset("iljtfrI.,:;'’|!()[] -")

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.text.display import encodable
+from kiwiresearch.text import encodable
 
 MAX_TOKENS = 256
 MAX_CHARS = 16 * MAX_TOKENS

@@ -14,7 +14,7 @@ from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
 from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure, retried_once
 from kiwiresearch.network import split_server_address
-from kiwiresearch.text.display import encodable
+from kiwiresearch.text import encodable
 
 TIMEOUT_S = 30.0
 BATCH = 32

@@ -18,7 +18,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.errors import EmbedderError
-from kiwiresearch.text.display import encodable
+from kiwiresearch.text import encodable
 
 MANIFEST, TABLE, SCALES, VOCABULARY = "model.json", "table.i8", "scales.f32", "vocabulary.txt"
 UNKNOWN = "[UNK]"

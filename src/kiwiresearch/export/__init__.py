@@ -1,1 +1,14 @@
 """A finished run in the formats of readers and other programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.export.exporter import export, make_files
+    from kiwiresearch.export.formats import FORMATS, formats_help, grouped_formats
+    from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
+else:
+    __getattr__ = lazy_exports(__name__)

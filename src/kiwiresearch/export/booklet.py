@@ -11,12 +11,10 @@ from importlib.resources import files
 from itertools import groupby
 from urllib.parse import quote as percent
 
-from kiwiresearch.brief.citations import confidence_text
+from kiwiresearch.brief import confidence_text, picture_style
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import picture_style
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.document.html import blocks_in_html, escaped
-from kiwiresearch.document.model import Block, Heading, plain_text
+from kiwiresearch.claims import Claim
+from kiwiresearch.document import Block, Heading, blocks_in_html, escaped, plain_text
 from kiwiresearch.evidence import INTRODUCTION
 from kiwiresearch.export.brief_files import (
     CLAIM_ANCHOR,
@@ -29,10 +27,8 @@ from kiwiresearch.export.brief_files import (
 )
 from kiwiresearch.export.citations import CitedSource, cited_sources
 from kiwiresearch.export.findings import RunFindings
-from kiwiresearch.runs.notes import Note
-from kiwiresearch.runs.run import RunPage
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.languages import three_letter_code, two_letter_code
+from kiwiresearch.runs import Note, RunPage
+from kiwiresearch.text import printable, three_letter_code, two_letter_code
 
 
 @cache

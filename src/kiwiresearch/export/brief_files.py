@@ -6,26 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kiwiresearch.brief.brief import Brief
+from kiwiresearch.brief import Brief, report_page
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import report_page
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim
+from kiwiresearch.document import BREAK, Block, Heading, Line, Sentence, SentenceList, Sentences, Span, line_of
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.document.model import (
-    BREAK,
-    Block,
-    Heading,
-    Line,
-    Sentence,
-    SentenceList,
-    Sentences,
-    Span,
-    line_of,
-)
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.graphs import Value, table
-from kiwiresearch.runs.notes import Note, TargetKind
-from kiwiresearch.runs.run import RunPage
+from kiwiresearch.runs import Note, RunPage, TargetKind
 
 INNER_ADDRESS = "zim://inside/"
 CLAIM_ANCHOR = "claim:"

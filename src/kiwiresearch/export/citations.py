@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kiwiresearch.brief.brief import SourceBook
-from kiwiresearch.document.model import SCHEMES, safe_address
+from kiwiresearch.brief import SourceBook
+from kiwiresearch.document import SCHEMES, safe_address
 from kiwiresearch.export.findings import DATE, RunFindings
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.run import book_title
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.languages import three_letter_code, two_letter_code
+from kiwiresearch.runs import book_title
+from kiwiresearch.text import printable, three_letter_code, two_letter_code
 
 MAX_KEY = 40
 

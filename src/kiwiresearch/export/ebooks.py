@@ -11,16 +11,15 @@ from pathlib import Path
 from uuid import UUID
 
 from kiwiresearch import system
-from kiwiresearch.document.html import escaped
+from kiwiresearch.document import escaped
 from kiwiresearch.errors import CannotWrite
 from kiwiresearch.export.booklet import BRIEF, NOTES, SOURCES, BookletPage, booklet_pages, booklet_style, one_line
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, zip_files
-from kiwiresearch.runs.run import book_title
-from kiwiresearch.runs.run_files import xml_safe
-from kiwiresearch.text.languages import three_letter_code, two_letter_code
-from kiwiresearch.workspace.output_folders import folder_name
-from kiwiresearch.zim.book_writer import MODULE, NewPage, build_request
+from kiwiresearch.runs import book_title, xml_safe
+from kiwiresearch.text import three_letter_code, two_letter_code
+from kiwiresearch.workspace import folder_name
+from kiwiresearch.zim import MODULE, NewPage, build_request
 
 MIMETYPE = ExportedFile("mimetype", b"application/epub+zip")
 EPUB_SUFFIX = ".xhtml"

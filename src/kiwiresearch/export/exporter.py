@@ -18,10 +18,7 @@ from kiwiresearch.export.graphs import bookmarks, gexf, graphml, link_table, pag
 from kiwiresearch.export.obsidian import obsidian
 from kiwiresearch.export.packing import ExportedFile, zip_files
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.runs.journal import reporting_file_errors
-from kiwiresearch.runs.manifest import BRIEF, CLAIMS, GRAPH, MANIFEST
-from kiwiresearch.runs.run import Run
-from kiwiresearch.runs.run_files import RunGraph, xml_safe
+from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
 from kiwiresearch.system import write_atomically
 
 # What writes each of the FORMATS: a file from the findings, the files of a folder, or each file from the graph.

@@ -6,11 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kiwiresearch.brief.brief import Brief, Images, picture_file_name
-from kiwiresearch.runs.manifest import MANIFEST
-from kiwiresearch.runs.notes import Note
-from kiwiresearch.runs.run import Run, RunPage
-from kiwiresearch.runs.run_files import JsonObject
+from kiwiresearch.brief import Brief, Images, picture_file_name
+from kiwiresearch.runs import MANIFEST, JsonObject, Note, Run, RunPage
 
 DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 NO_DATE = "1970-01-01"

@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import Generic, Literal, TypeVar
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from kiwiresearch.runs.run_files import RunGraph, RunGraphLink, RunGraphPage
-from kiwiresearch.text.display import inert_cell
+from kiwiresearch.runs import RunGraph, RunGraphLink, RunGraphPage
+from kiwiresearch.text import inert_cell
 
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 

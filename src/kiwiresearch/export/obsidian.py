@@ -9,9 +9,9 @@ from itertools import groupby
 from urllib.parse import quote as percent
 
 from kiwiresearch.brief.report import report
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim
+from kiwiresearch.document import Document
 from kiwiresearch.document.markdown import markdown
-from kiwiresearch.document.model import Document
 from kiwiresearch.evidence import INTRODUCTION
 from kiwiresearch.export.brief_files import (
     CLAIM_ANCHOR,
@@ -24,11 +24,9 @@ from kiwiresearch.export.brief_files import (
 )
 from kiwiresearch.export.findings import RunFindings
 from kiwiresearch.export.packing import ExportedFile, unique_file_names
-from kiwiresearch.runs.notes import Note
-from kiwiresearch.runs.run import RunPage, book_title
-from kiwiresearch.runs.run_files import xml_safe
-from kiwiresearch.text.display import escaped_anywhere
-from kiwiresearch.workspace.output_folders import folder_name
+from kiwiresearch.runs import Note, RunPage, book_title, xml_safe
+from kiwiresearch.text import escaped_anywhere
+from kiwiresearch.workspace import folder_name
 
 OWN_SIGNS = re.compile(r"\\.|\]\([^)\s]*\)|[#^$%=]", re.DOTALL)
 """Escaped characters and the targets of links are matched first, and left alone."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.cases.registry import CaseRegistry
+from kiwiresearch.cases import CaseRegistry
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BookNotFound, StoreDamaged
 from kiwiresearch.jobs.job import (
@@ -22,16 +22,19 @@ from kiwiresearch.jobs.job import (
     job_from_row,
 )
 from kiwiresearch.jobs.process import JobOrder
-from kiwiresearch.workspace.output_folders import bulk_folder, runs_folder, store_folder
-from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.workspace.setting_values import LimitSettings, user_limits
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.peer import MissingBooks, missing_from_record
-from kiwiresearch.zim.shelf import ListedBook, unknown_book
+from kiwiresearch.workspace import (
+    LimitSettings,
+    Workspace,
+    bulk_folder,
+    open_books_named,
+    runs_folder,
+    store_folder,
+    user_limits,
+)
+from kiwiresearch.zim import ListedBook, MissingBooks, missing_from_record, unknown_book
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.job_row import JobRow
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import JobRow, Store
 
 
 def may_start_job(store: Store, settings: LimitSettings, user: str) -> bool:

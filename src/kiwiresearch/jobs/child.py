@@ -16,14 +16,14 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-from kiwiresearch.cases.registry import traceback_without_message
+from kiwiresearch.cases import traceback_without_message
 from kiwiresearch.errors import FolderInUse, HostAway, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import STOP, JobOrder, order_from_line
 from kiwiresearch.jobs.work import do_order
-from kiwiresearch.messages.message import message_fields
-from kiwiresearch.runs.store_copy import JobLost, WorkStopped
+from kiwiresearch.messages import message_fields
+from kiwiresearch.runs import JobLost, WorkStopped
 
 ORPHAN_S = 10.0
 """How long a step may take once the worker is gone; shorter than its lease."""

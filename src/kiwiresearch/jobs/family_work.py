@@ -8,17 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.imports import import_gedcom
-from kiwiresearch.cases.places import case_place, plugins_folder, rewording_errors
-from kiwiresearch.cases.registry import open_registry
+from kiwiresearch.cases import Case, case_place, import_gedcom, open_registry, plugins_folder, rewording_errors
 from kiwiresearch.errors import BookNotFound, RunNotFound
 from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import EventListener, JobOrder
-from kiwiresearch.runs.research import RunOutcome
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.shelf import ListedBook, Shelf
+from kiwiresearch.runs import RunOutcome
+from kiwiresearch.workspace import Finder, Workspace
+from kiwiresearch.zim import ListedBook, Shelf
 
 TIMEOUT_S = 30.0
 """How long to wait for the process that worked on the case before: one that lost its server still ends its step."""

@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from kiwiresearch.ask.settings import MODES
+from kiwiresearch.ask import MODES
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.messages.message import Message, message_from_record
-from kiwiresearch.runs.research import ResearchTask, crawl_settings
-from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic, is_job_id
-from kiwiresearch.workspace.settings import Settings, with_values
+from kiwiresearch.messages import Message, message_from_record
+from kiwiresearch.runs import ResearchTask, crawl_settings
+from kiwiresearch.workspace import Settings, checked_aspect, checked_focus, checked_topic, is_job_id, with_values
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.job_row import JobRow
+    from kiwiresearch.store import JobRow
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 JOB_STATES: tuple[JobState, ...] = get_args(JobState)
@@ -306,7 +305,7 @@ NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
 
 def job_from_row(row: JobRow) -> Job:
     """The job of a row; one that is damaged has failed, and says what is wrong with it and what to do."""
-    from kiwiresearch.store.job_row import damage_message, removal_remedy
+    from kiwiresearch.store import damage_message, removal_remedy
 
     wish, told = _wish_of(row), _told_of(row)
     wrong = row.damage or _wrong(row, wish, told)

@@ -18,15 +18,18 @@ from kiwiresearch import system
 from kiwiresearch.codec import plain
 from kiwiresearch.ids import BookId
 from kiwiresearch.jobs.job import JobRequest, JobState, request_from_record
-from kiwiresearch.messages.message import Message, message_fields, message_in, rewritten
-from kiwiresearch.workspace.hosts import connect_hosts
-from kiwiresearch.workspace.settings import Folders, Settings, defaults, with_values
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.files import OpenFileNotes
-from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.peer import MissingBooks, missing_from_record
-from kiwiresearch.zim.shelf import ListedBook, Opener, ShelfFile
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.messages import Message, message_fields, message_in, rewritten
+from kiwiresearch.workspace import Folders, Settings, Workspace, connect_hosts, defaults, with_values
+from kiwiresearch.zim import (
+    ListedBook,
+    MissingBooks,
+    Opener,
+    OpenFileNotes,
+    ShelfFile,
+    Source,
+    Verdicts,
+    missing_from_record,
+)
 
 EventListener = Callable[..., None]
 """Called with the fields of an event; what it raises ends the work."""
@@ -77,7 +80,7 @@ class JobOrder:
 
     def open_workspace(self) -> Workspace:
         """The workspace of the worker that gave the order; its own messages about books are not repeated."""
-        from kiwiresearch.zim.libzim import set_cluster_cache
+        from kiwiresearch.zim import set_cluster_cache
 
         where, settings = self.folders, self.settings
         set_cluster_cache(settings.cluster_cache_mb * 2**20)

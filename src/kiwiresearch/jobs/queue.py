@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kiwiresearch.cases.registry import CaseRegistry, open_registry
+from kiwiresearch.cases import CaseRegistry, open_registry
 from kiwiresearch.errors import (
     Interrupted,
     NothingFound,
@@ -37,23 +37,20 @@ from kiwiresearch.jobs.job import (
 )
 from kiwiresearch.jobs.worker import GRACE_S, MAX_RUNNING, Worker, WorkerContext
 from kiwiresearch.jobs.worker_state import Listeners, WorkerLock
-from kiwiresearch.runs.folder import STEPS, discard_empty_run
-from kiwiresearch.runs.progress import steps_file
-from kiwiresearch.runs.run import Runs
-from kiwiresearch.runs.store_copy import StoredRuns, remove_run, remove_run_files
+from kiwiresearch.runs import STEPS, Runs, StoredRuns, discard_empty_run, remove_run, remove_run_files, steps_file
 from kiwiresearch.system import write_pieces_atomically
-from kiwiresearch.workspace.output_folders import (
+from kiwiresearch.workspace import (
     ANSWERS,
     LIST_HINT,
+    Workspace,
     bulk_folder,
     is_job_id,
     job_name,
     runs_folder,
     store_folder,
+    store_of,
 )
-from kiwiresearch.workspace.workspace import Workspace, store_of
-from kiwiresearch.zim.peer import MissingBooks
-from kiwiresearch.zim.shelf import ListedBook
+from kiwiresearch.zim import ListedBook, MissingBooks
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:

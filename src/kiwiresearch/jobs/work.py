@@ -10,27 +10,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.ask.settings import MODES, AskOptions
-from kiwiresearch.crawl.step import EndStep
+from kiwiresearch.ask import MODES, AskOptions
+from kiwiresearch.crawl import EndStep
 from kiwiresearch.errors import FolderInUse, LeaseLost, NotOffered, StoreUnreachable
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.jobs.job import BulkRequest, FamilyRequest, QuestionsRequest, ResearchRequest, research_task
 from kiwiresearch.jobs.process import EventListener, JobOrder
-from kiwiresearch.runs.folder import PARTS, STEPS, FolderLock
-from kiwiresearch.runs.journal import GrowingFile, reporting_write_errors
-from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, read_manifest
-from kiwiresearch.runs.progress import step_event
-from kiwiresearch.runs.research import Research, RunProgress
-from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped
+from kiwiresearch.runs import (
+    MANIFEST,
+    PARTS,
+    STEPS,
+    TIMINGS,
+    WORK_FOLDER,
+    FolderLock,
+    GrowingFile,
+    JobLost,
+    Research,
+    RunProgress,
+    StoredWork,
+    WorkStopped,
+    read_manifest,
+    reporting_write_errors,
+    step_event,
+)
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.asker import Asker, answer_row
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.output_folders import ANSWERS, UNFINISHED_ANSWERS
-from kiwiresearch.workspace.workspace import store_of
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.workspace import ANSWERS, UNFINISHED_ANSWERS, Asker, Finder, answer_row, store_of
+from kiwiresearch.zim import Shelf
 
 if TYPE_CHECKING:
-    from kiwiresearch.bulk.run import BulkProgress
+    from kiwiresearch.bulk import BulkProgress
 
 LOCKS = "working"
 TIMEOUT_S = 20.0
@@ -221,7 +229,7 @@ PROCESSES = 1
 
 def write_tables(order: JobOrder, request: BulkRequest, report: EventListener) -> dict[str, Any]:
     """Write the tables of a book, or what is left of them, into the folder of the job."""
-    from kiwiresearch.bulk.run import write_book
+    from kiwiresearch.bulk import write_book
 
     book = order.books[0]
     if book.source.is_served:

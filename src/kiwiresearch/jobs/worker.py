@@ -14,11 +14,10 @@ from kiwiresearch.errors import BadUsage, KiwiError, LeaseLost, StoreUnreachable
 from kiwiresearch.jobs.job import JOB_KINDS, Job, UnreadableRequest, job_from_row
 from kiwiresearch.jobs.process import RESUME_HINT, JobEnding, JobOrder, JobProcesses, failed
 from kiwiresearch.jobs.worker_state import LeasedJob, Listeners, WorkerLock
-from kiwiresearch.messages.message import message_in
+from kiwiresearch.messages import message_in
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.job_row import JobRow
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import JobRow, Store
 
 MAX_RUNNING = 2
 GRACE_S = 10.0

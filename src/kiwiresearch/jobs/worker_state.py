@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from kiwiresearch.errors import CannotWrite, LeaseLost
 from kiwiresearch.jobs.job import Job, JobEvent
 from kiwiresearch.jobs.process import JobProcess
-from kiwiresearch.runs.folder import FolderLock
+from kiwiresearch.runs import FolderLock
 from kiwiresearch.system import FileLock
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.job_row import JobRow
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import JobRow, Store
 
 
 class Listeners:

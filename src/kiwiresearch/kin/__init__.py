@@ -1,1 +1,38 @@
 """Family research: people of the books and other sources, with evidence for every fact, undo, and privacy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.conflict import ConflictRecord, RankedValue, find_conflicts
+    from kiwiresearch.kin.kinship import KinshipFinder, step_words
+    from kiwiresearch.kin.language import has_family_words
+    from kiwiresearch.kin.lineage import path_to, predecessors_from
+    from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
+    from kiwiresearch.kin.timeline import birth_of
+    from kiwiresearch.kin.tree import (
+        DATE_FIELDS,
+        DISCARDED,
+        RELATION_FIELDS,
+        Evidence,
+        Fact,
+        FieldName,
+        LivingStatus,
+        Method,
+        Person,
+        PersonId,
+        Qualifier,
+        RelationKind,
+        Relationship,
+        Sex,
+        Source,
+        SourceId,
+        Status,
+        Tree,
+        row_id,
+    )
+else:
+    __getattr__ = lazy_exports(__name__)

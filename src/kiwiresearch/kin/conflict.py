@@ -19,7 +19,7 @@ from kiwiresearch.kin.conflict_values import (
 from kiwiresearch.kin.next_steps import next_steps
 from kiwiresearch.kin.plausibility import date_problem
 from kiwiresearch.kin.tree import DATE_FIELDS, Evidence, FieldName, PersonId, Source, SourceId, Tree, row_id
-from kiwiresearch.text.dates.ranges import DateText
+from kiwiresearch.text.dates import DateText
 
 EvidenceType = Literal["primary", "secondary", "authored"]
 ResolutionStatus = Literal["resolved", "tentative", "open"]

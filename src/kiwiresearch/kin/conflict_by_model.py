@@ -11,10 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.conflict import Conflict, RankedValue
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.llm.guards import find_ungrounded_word
-from kiwiresearch.llm.model import Model, extraction, model_label, prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.display import printable
+from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
+from kiwiresearch.text import printable
 
 REPLY_TOKENS = 700
 EVIDENCE_TERMS = frozenset({"primary", "original", "official"})

@@ -21,9 +21,8 @@ from kiwiresearch.kin.tree import (
     Relationship,
     Tree,
 )
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateRange, date_relation, dates_in
 
 COUNTRIES = """
 albania, algeria, argentina, armenia, australia, austria, austria hungary, bavaria, belgium, bohemia, bolivia, brazil,

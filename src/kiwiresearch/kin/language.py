@@ -16,7 +16,7 @@ from typing import Any
 import regex  # type: ignore[import-untyped]
 
 from kiwiresearch.kin.tree import FieldName, Qualifier, Sex
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 Pattern = re.Pattern[str]
 Match = re.Match[str]

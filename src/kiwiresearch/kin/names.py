@@ -13,7 +13,7 @@ from jellyfish import metaphone
 from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.tree import Sex
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 SAME_NAME = 0.8
 """The similarity from which two names count as one person's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 CIVIL_FROM, PARISH_FROM = 1840, 1540
 """About when states, and before them parishes, began to register people in most of Europe."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.kin.tree import DISCARDED, NOT_BY_BIRTH, Fact, FieldName, Person, PersonId, Relationship, Tree
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 OLDEST_AGE = 120
 YOUNGEST_PARENT = 12

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kiwiresearch.kin.tree import FieldName, Method, Qualifier, Sex
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text.dates import DateRange
+from kiwiresearch.zim import EntryRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from kiwiresearch.kin.tree import DISCARDED, Fact, FieldName, Person, PersonId, Relationship, Status, Tree
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.calendar import Calendar, astronomical_year, day_at
-from kiwiresearch.text.dates.ranges import ENDLESS, DateRange, date_relation
+from kiwiresearch.messages import Message
+from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, astronomical_year, date_relation, day_at
 
 EventKind = Literal["birth", "baptism", "marriage", "partnership", "separation", "death", "burial"]
 EVENT_ORDER: tuple[EventKind, ...] = get_args(EventKind)

@@ -1,1 +1,41 @@
 """The model gateway: how a local language model is asked, and what is believed of its replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.llm.chat import DEFAULT_TIMEOUTS, ChatModel, Timeouts
+    from kiwiresearch.llm.guards import CircuitBreakerModel, MaskedModel, find_ungrounded_word
+    from kiwiresearch.llm.model import (
+        OWN_TOKENS,
+        PER_MESSAGE,
+        WRITE_UP,
+        Finish,
+        Message,
+        Model,
+        Options,
+        Piece,
+        Prompt,
+        PromptData,
+        Reply,
+        Schema,
+        Tool,
+        ToolCall,
+        estimate_prompt,
+        estimate_tokens,
+        extraction,
+        fenced,
+        model_label,
+        parse_prompt,
+        prompt,
+        short_model_name,
+        write_up,
+    )
+    from kiwiresearch.llm.replay import ReplayModel
+    from kiwiresearch.llm.servers import is_on_this_machine
+    from kiwiresearch.llm.structured import ask, item_or_none
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -9,7 +9,7 @@ from pathlib import PureWindowsPath
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.model import DEFAULT_OPTIONS, Message, Model, Options, Piece, Reply
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 
 class MaskedModel:

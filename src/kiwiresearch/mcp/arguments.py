@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from kiwiresearch.ask.settings import Mode
-from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.text.display import printable
+from kiwiresearch.ask import Mode
+from kiwiresearch.claims import ClaimType
+from kiwiresearch.text import printable
 
 MAX_WORDS = 2_000
 MAX_NAME = 500

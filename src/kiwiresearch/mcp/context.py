@@ -10,16 +10,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from kiwiresearch.ask.answer import AnswerCitation
-from kiwiresearch.ask.formats import CitationLink
+from kiwiresearch.ask import AnswerCitation, CitationLink
 from kiwiresearch.evidence import PageAddress
-from kiwiresearch.jobs.job import Job, JobRequest
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.workspace.asker import Asker
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.jobs import Job, JobQueue, JobRequest
+from kiwiresearch.workspace import Asker, Finder, Workspace
+from kiwiresearch.zim import EntryRef, Shelf
 
 Reading = Callable[[], AbstractContextManager[Finder]]
 """Locks the finder for one thread, since books and their indexes are read by one at a time."""

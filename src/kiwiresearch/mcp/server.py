@@ -27,7 +27,7 @@ from mcp_types import Tool as ToolRecord
 from starlette.applications import Starlette
 
 from kiwiresearch.errors import BadUsage, KiwiError, without_paths
-from kiwiresearch.llm.model import OWN_TOKENS
+from kiwiresearch.llm import OWN_TOKENS
 from kiwiresearch.mcp.callers import Caller, DisconnectWatch, lines_of, register_caller, run_in_daemon_thread
 from kiwiresearch.mcp.tools import Tool, Toolbox
 from kiwiresearch.version import __version__

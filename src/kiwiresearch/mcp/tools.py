@@ -10,16 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kiwiresearch.ask.answer import Answer
-from kiwiresearch.ask.formats import markdown_of
-from kiwiresearch.ask.settings import AskOptions
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.page_claims import claims_of_page
+from kiwiresearch.ask import Answer, AskOptions, markdown_of
+from kiwiresearch.claims import Claim, claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, NotAllowed, PageNotFound, RunDamaged, RunError
 from kiwiresearch.evidence import FACTS_BOX, INTRODUCTION, citation_words
-from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.llm.model import fenced
+from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest
+from kiwiresearch.llm import fenced
 from kiwiresearch.mcp.arguments import (
     Arguments,
     AskArguments,
@@ -32,15 +28,11 @@ from kiwiresearch.mcp.arguments import (
 )
 from kiwiresearch.mcp.callers import Caller
 from kiwiresearch.mcp.context import ToolContext
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.runs.manifest import REPORT
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.workspace.workspace import locate_page
-from kiwiresearch.zim.archive import Book
+from kiwiresearch.page import PageDoc, Section, open_page
+from kiwiresearch.runs import REPORT
+from kiwiresearch.search import OpenBook, SearchOptions, SearchResult
+from kiwiresearch.workspace import Finder, locate_page, open_books_named
+from kiwiresearch.zim import Book
 
 MAX_TEXT = 8_000
 """Characters of a page that are returned at once."""

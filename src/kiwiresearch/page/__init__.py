@@ -1,1 +1,32 @@
 """From HTML to a PageDoc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
+    from kiwiresearch.page.alignment import Extent
+    from kiwiresearch.page.display import CLAIM_ID, DisplayedPage, DisplayOptions, display_page
+    from kiwiresearch.page.doc import (
+        Block,
+        BlockKind,
+        Cell,
+        Infobox,
+        InfoboxRow,
+        Link,
+        LinkPlace,
+        Mark,
+        PageDoc,
+        PageSignals,
+        Section,
+        Table,
+        page_record,
+    )
+    from kiwiresearch.page.html import bare_text, regular_document, regular_markup
+    from kiwiresearch.page.parser import open_page, page_from_text, read_page
+    from kiwiresearch.page.pictures import PagePicture, pictures_in
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -6,7 +6,7 @@ import re
 from typing import Literal, NamedTuple
 from urllib.parse import quote
 
-from kiwiresearch.zim.paths import resolve_href
+from kiwiresearch.zim import resolve_href
 
 LinkKind = Literal["inside", "outside", "nowhere"]
 

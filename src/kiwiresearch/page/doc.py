@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.paths import title_of_path
+from kiwiresearch.zim import EntryRef, title_of_path
 
 BlockKind = Literal["paragraph", "item", "row", "heading", "caption", "quote", "code"]
 MarkKind = Literal["reference", "citation needed", "disputed", "editor note"]

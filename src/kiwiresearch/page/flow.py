@@ -26,7 +26,7 @@ from kiwiresearch.page.side_content import (
     read_element,
     shifted_text,
 )
-from kiwiresearch.text.languages import LanguageWords
+from kiwiresearch.text import LanguageWords
 
 Spanned = TypeVar("Spanned", RawLink, Cell)
 

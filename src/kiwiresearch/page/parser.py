@@ -21,10 +21,8 @@ from kiwiresearch.page.side_content import (
     outer_links,
     page_signals,
 )
-from kiwiresearch.text.languages import LanguageWords, language_words
-from kiwiresearch.text.sentences import sentence_starts
-from kiwiresearch.zim.archive import MAX_HOPS, Archive, Entry, EntryRef
-from kiwiresearch.zim.paths import Target, resolve_href, title_of_path
+from kiwiresearch.text import LanguageWords, language_words, sentence_starts
+from kiwiresearch.zim import MAX_HOPS, Archive, Entry, EntryRef, Target, resolve_href, title_of_path
 
 MAX_LABEL_CHARS = 60
 

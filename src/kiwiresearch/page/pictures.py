@@ -10,7 +10,7 @@ from html import escape, unescape
 from kiwiresearch.page.elements import CAPTION_CLASSES, VOID, attributes_of, meaning_of
 from kiwiresearch.page.html import regular_markup, split_page, visible
 from kiwiresearch.page.side_content import RAW_TEXT, end_of_element
-from kiwiresearch.zim.paths import resolve_href
+from kiwiresearch.zim import resolve_href
 
 TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
 HEADING = re.compile(r"h[1-6]")

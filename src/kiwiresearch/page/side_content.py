@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kiwiresearch.page.doc import Block, BlockKind, Cell, Mark, MarkKind, PageSignals, Section, Signal
 from kiwiresearch.page.elements import VOID, CutGroup, attributes_of, name_of
 from kiwiresearch.page.html import SUPERSCRIPTS, visible, with_formulas
-from kiwiresearch.text.languages import LanguageWords
+from kiwiresearch.text import LanguageWords
 
 
 class RawLink(NamedTuple):

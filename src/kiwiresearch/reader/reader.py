@@ -22,7 +22,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from kiwiresearch.errors import ReaderUnavailable
-from kiwiresearch.text.display import encodable
+from kiwiresearch.text import encodable
 
 CLS, SEP, SENTENCE, HEADING, PRONOUN = "[CLS]", "[SEP]", "[unused0]", "[unused1]", "[unused2]"
 MAX_TOKENS = 288

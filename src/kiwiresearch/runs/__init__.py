@@ -1,1 +1,72 @@
 """Research runs: making one, its folder and journal, reading it back, and notes on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.runs.folder import PARTS, STEPS, FolderLock, discard_empty_run
+    from kiwiresearch.runs.journal import GrowingFile, cannot_write, reporting_file_errors, reporting_write_errors
+    from kiwiresearch.runs.manifest import (
+        BOOK_FIELDS,
+        BRIEF,
+        CLAIMS,
+        CORPUS,
+        GRAPH,
+        LOG,
+        MANIFEST,
+        PICTURES,
+        REPORT,
+        REPORT_PAGE,
+        SEAL,
+        TIMINGS,
+        WORK_FOLDER,
+        BookEdition,
+        Manifest,
+        read_manifest,
+        seal_of,
+    )
+    from kiwiresearch.runs.notes import (
+        MAX_REASON,
+        MAX_TARGET,
+        MAX_WORDS,
+        VERDICTS,
+        WHOLE_RUN,
+        Note,
+        NoteOpinion,
+        NoteProblem,
+        NoteTarget,
+        TargetKind,
+        Verdict,
+        add_note,
+        change_note,
+        opinion_problem,
+        set_gone,
+    )
+    from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage, step_event, steps_file
+    from kiwiresearch.runs.research import (
+        ProgressListener,
+        Research,
+        ResearchTask,
+        RunOutcome,
+        RunProgress,
+        crawl_settings,
+    )
+    from kiwiresearch.runs.run import ClaimFilter, Run, RunContradiction, RunPage, Runs, book_title, contradictions_of
+    from kiwiresearch.runs.run_files import (
+        MALFORMED,
+        JsonObject,
+        RunGraph,
+        RunGraphLink,
+        RunGraphPage,
+        file_content,
+        json_value,
+        read_images,
+        xml_safe,
+    )
+    from kiwiresearch.runs.store_copy import JobLost, StoredRuns, StoredWork, WorkStopped, remove_run, remove_run_files
+    from kiwiresearch.runs.writer import choose_run_folder, holds_run
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -7,20 +7,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kiwiresearch.brief.brief import Brief, QuoteContext
-from kiwiresearch.brief.citations import context_of
-from kiwiresearch.claims.by_model import ClaimReader, merged_claims
-from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import Claim, ClaimId, claim_from_record, claim_record
-from kiwiresearch.claims.statements import SentenceFilter
+from kiwiresearch.brief import Brief, QuoteContext, context_of
+from kiwiresearch.claims import (
+    Claim,
+    ClaimId,
+    ClaimReader,
+    SentenceFilter,
+    claim_from_record,
+    claim_record,
+    claims_of,
+    merged_claims,
+)
 from kiwiresearch.errors import QuoteNotFound, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.page.doc import PageDoc
+from kiwiresearch.page import PageDoc
 from kiwiresearch.runs.folder import append_lines
 from kiwiresearch.runs.writer import RunWriter
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.policy import hidden_at
+from kiwiresearch.search import OpenBook
+from kiwiresearch.zim import EntryRef, hidden_at
 
 
 class ClaimCollector:

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from kiwiresearch.errors import CannotWrite, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.messages.message import Message
+from kiwiresearch.messages import Message
 
 CHOOSE_FOLDER = Message(
     "Make it a folder you may write to and start it again, or choose another folder.", "remedy.make_writable"

@@ -13,7 +13,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.system import FileLock, write_atomically
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.runs import NoteLines
+    from kiwiresearch.store import NoteLines
 
 NOTES = "notes.jsonl"
 LOCK = ".notes.lock"

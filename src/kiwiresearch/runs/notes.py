@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from kiwiresearch.errors import BadUsage, NoteChanged, RunNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs.note_file import appending_notes, note_file_lines
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.runs import NoteLines
+    from kiwiresearch.store import NoteLines
 
 Verdict = Literal["agree", "doubt", "correct"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.crawl.step import EndStep, LearnStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl import EndStep, LearnStep, LookStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message, message_fields, message_in
+from kiwiresearch.messages import Message, message_fields, message_in
 from kiwiresearch.runs.folder import STEPS
 from kiwiresearch.runs.journal import JOURNAL_START, JournalPosition, rows_after
 from kiwiresearch.runs.manifest import WORK_FOLDER
 from kiwiresearch.runs.research import RunProgress
-from kiwiresearch.search.query import Score, ScoreTerm
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import Score, ScoreTerm
+from kiwiresearch.zim import EntryRef
 
 MAX_FOLLOWED = 24
 """How many journals are followed at once; the least recently read one is dropped."""

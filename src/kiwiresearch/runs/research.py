@@ -9,25 +9,30 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from kiwiresearch.brief.brief import Brief, Images, pictures_json
-from kiwiresearch.brief.brief import record_of as brief_record
-from kiwiresearch.brief.composition import compose
-from kiwiresearch.brief.illustrations import illustrate
-from kiwiresearch.brief.relevance import usable_sentences
+from kiwiresearch.brief import Brief, BriefOrigin, Images, compose, illustrate, pictures_json, rewrite, usable_sentences
+from kiwiresearch.brief import record_of as brief_record
+from kiwiresearch.brief import report_page as report_page
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import report_page as report_page
-from kiwiresearch.brief.sources import BriefOrigin
-from kiwiresearch.brief.writer import rewrite
-from kiwiresearch.claims.by_model import ClaimReader
-from kiwiresearch.crawl.outputs import crawl_graph, crawl_log, graph_text, score_lines_record
-from kiwiresearch.crawl.settings import CrawlSettings
-from kiwiresearch.crawl.state import CrawlPlan, CrawlState
-from kiwiresearch.crawl.step import CrawlStep, StartStep, VisitStep, step_from_record, step_record
-from kiwiresearch.crawl.walker import Walker
+from kiwiresearch.claims import ClaimReader
+from kiwiresearch.crawl import (
+    CrawlPlan,
+    CrawlSettings,
+    CrawlState,
+    CrawlStep,
+    StartStep,
+    VisitStep,
+    Walker,
+    crawl_graph,
+    crawl_log,
+    graph_text,
+    score_lines_record,
+    step_from_record,
+    step_record,
+)
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.messages.message import Message, message_fields
-from kiwiresearch.page.doc import PageDoc, page_record
+from kiwiresearch.messages import Message, message_fields
+from kiwiresearch.page import PageDoc, page_record
 from kiwiresearch.runs.collector import ClaimCollector, unreadable_journal
 from kiwiresearch.runs.folder import append_lines
 from kiwiresearch.runs.manifest import (
@@ -43,14 +48,11 @@ from kiwiresearch.runs.manifest import (
     sealed,
 )
 from kiwiresearch.runs.writer import RunWriter, fingerprint_of_folder, is_unfinished
-from kiwiresearch.search.query import Score
-from kiwiresearch.text.display import printable
+from kiwiresearch.search import Score
+from kiwiresearch.text import printable
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.output_folders import checked_aspect, checked_focus, checked_topic
-from kiwiresearch.workspace.settings import Settings
-from kiwiresearch.zim.archive import Book, EntryRef
-from kiwiresearch.zim.peer import MissingBooks
+from kiwiresearch.workspace import Finder, Settings, checked_aspect, checked_focus, checked_topic
+from kiwiresearch.zim import Book, EntryRef, MissingBooks
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from kiwiresearch.brief.brief import Brief, BriefSource, DisputeView, Images, SourceBook
-from kiwiresearch.claims.claim import Claim, ClaimType
+from kiwiresearch.brief import Brief, BriefSource, DisputeView, Images, SourceBook
+from kiwiresearch.claims import Claim, ClaimType
 from kiwiresearch.errors import RunDamaged, RunError, RunNotFound
 from kiwiresearch.runs.manifest import (
     BRIEF,
@@ -33,12 +33,12 @@ from kiwiresearch.runs.run_files import (
     read_graph,
     read_images,
 )
-from kiwiresearch.workspace.file_cache import FileCache, FileStamp, RecentFiles, file_stamp
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.workspace import FileCache, FileStamp, RecentFiles, file_stamp
+from kiwiresearch.zim import EntryRef
 
 if TYPE_CHECKING:
     from kiwiresearch.runs.store_copy import StoredRuns
-    from kiwiresearch.store.runs import NoteLines
+    from kiwiresearch.store import NoteLines
 
 T = TypeVar("T")
 

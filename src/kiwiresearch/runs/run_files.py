@@ -10,15 +10,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from kiwiresearch.brief.brief import Brief, Images, brief_from_record, pictures_from_record
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record
+from kiwiresearch.brief import Brief, Images, brief_from_record, pictures_from_record
+from kiwiresearch.claims import CLAIM_TYPES, Claim, claim_from_record
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.messages.message import Message, message_from_record
+from kiwiresearch.messages import Message, message_from_record
 from kiwiresearch.runs.manifest import MANIFEST, BookEdition
-from kiwiresearch.search.query import ScoreTerm
-from kiwiresearch.text.dates.ranges import ENDLESS
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.search import ScoreTerm
+from kiwiresearch.text.dates import ENDLESS
+from kiwiresearch.zim import EntryRef
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped: most control characters, and surrogates."""

@@ -18,11 +18,10 @@ from kiwiresearch.runs.journal import reporting_write_errors
 from kiwiresearch.runs.manifest import MANIFEST, TIMINGS, WORK_FOLDER, file_digest, is_file_name, read_manifest
 from kiwiresearch.runs.note_file import LOCK, NOTES, download_notes
 from kiwiresearch.system import write_atomically, write_pieces_atomically
-from kiwiresearch.workspace.output_folders import ANSWERS, UNFINISHED_ANSWERS, is_job_id
+from kiwiresearch.workspace import ANSWERS, UNFINISHED_ANSWERS, is_job_id
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.runs import NoteLines
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import NoteLines, Store
 
 
 class WorkStopped(Exception):

@@ -29,7 +29,7 @@ from kiwiresearch.runs.folder import (
 )
 from kiwiresearch.runs.journal import GrowingFile, Journal, header_of, reporting_write_errors
 from kiwiresearch.runs.manifest import MANIFEST, WORK_FOLDER, Manifest, file_digest, read_manifest, sealed
-from kiwiresearch.workspace.output_folders import folder_name
+from kiwiresearch.workspace import folder_name
 
 FolderState = Literal["new", "unfinished", "finished"]
 

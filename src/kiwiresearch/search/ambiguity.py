@@ -13,12 +13,11 @@ from pydantic import BaseModel, Field
 
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.model import Model, extraction, prompt
-from kiwiresearch.llm.structured import ask
+from kiwiresearch.llm import Model, ask, extraction, prompt
 from kiwiresearch.search.query import Query, parse_query
 from kiwiresearch.system import write_atomically
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import Book
+from kiwiresearch.text import fold
+from kiwiresearch.zim import Book
 
 TTL_S = 3_600.0
 

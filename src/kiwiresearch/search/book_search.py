@@ -12,11 +12,10 @@ from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.query import Hit, Query, Score, sorted_hits
 from kiwiresearch.search.rank import QueryScorer, TitleMatch, match, point_table
 from kiwiresearch.search.recall import SearchCandidate, recall
-from kiwiresearch.text.languages import language_words, stemmer
-from kiwiresearch.text.words import fold, plain_lower
+from kiwiresearch.text import fold, language_words, plain_lower, stemmer
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.embed import Embedder
 
 LENGTH = 240
 BEFORE = 80
@@ -66,7 +65,7 @@ LEAD_WORDS = 60
 
 def with_meaning_scores(book: OpenBook, query: Query, hits: Sequence[Hit], embedder: Embedder) -> list[Hit]:
     """The hits with one more term in their scores: the similarity of the query to the title and lead."""
-    from kiwiresearch.embed.embedder import similarity
+    from kiwiresearch.embed import similarity
 
     if not hits:
         return []

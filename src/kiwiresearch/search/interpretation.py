@@ -8,15 +8,13 @@ from itertools import product
 
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import open_page
+from kiwiresearch.page import PageDoc, open_page
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query
 from kiwiresearch.search.rank import QUALIFIER
 from kiwiresearch.search.titles import TitleLookup
-from kiwiresearch.text.languages import share_root, spellings, stemmer
-from kiwiresearch.text.words import HAN, fold
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text import HAN, fold, share_root, spellings, stemmer
+from kiwiresearch.zim import EntryRef
 
 MIN_LETTERS = 4
 CHOICES = 3

@@ -10,25 +10,26 @@ from functools import lru_cache
 from typing import Any
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.html import bare_text
-from kiwiresearch.page.parser import open_page
+from kiwiresearch.page import PageDoc, bare_text, open_page
 from kiwiresearch.search.titles import Correction, TitleLookup, TitleRow
-from kiwiresearch.text.words import fold, plain_lower
-from kiwiresearch.zim.archive import Archive, EntryRef
-from kiwiresearch.zim.paths import title_of_path
-from kiwiresearch.zim.peer import PeerArchive, SimpleCall
-from kiwiresearch.zim.peer_protocol import (
+from kiwiresearch.text import fold, plain_lower
+from kiwiresearch.zim import (
+    SPARE_RESULTS,
+    Archive,
     BadCall,
     Call,
     CallHandler,
+    EntryRef,
     ListLimit,
+    PeerArchive,
+    SimpleCall,
     checked_count,
     checked_list,
     checked_text,
+    is_address,
+    title_of_path,
+    without_policy,
 )
-from kiwiresearch.zim.policy import SPARE_RESULTS, without_policy
-from kiwiresearch.zim.sources import is_address
 
 MAX_ROWS = 1_024
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kiwiresearch.codec import Record
-from kiwiresearch.text.languages import LanguageWords, language_words, stemmer
-from kiwiresearch.text.words import fold, words_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text import LanguageWords, fold, language_words, stemmer, words_in
+from kiwiresearch.zim import EntryRef
 
 MAX_PHRASE_WORDS = 8
 """Longer titles are found by their words."""

@@ -15,8 +15,7 @@ from typing import Any
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm, Score
 from kiwiresearch.search.recall import SearchCandidate
-from kiwiresearch.text.languages import language_words, roots, share_root, stemmer
-from kiwiresearch.text.words import fold, occurrences
+from kiwiresearch.text import fold, language_words, occurrences, roots, share_root, stemmer
 
 STEP = 500
 """A passage is two steps long, about 160 words; a passage starts at every step."""

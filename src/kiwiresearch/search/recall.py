@@ -15,8 +15,7 @@ from itertools import combinations
 
 from kiwiresearch.search.open_book import OpenBook, PeerTitles
 from kiwiresearch.search.query import ROMAN, Query, QueryTerm
-from kiwiresearch.text.languages import language_words, roots, spellings
-from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.text import fold, language_words, roots, spellings, words_in
 
 LIST_DECAY = 15
 PAIRED_WORDS = 8

@@ -8,20 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.llm.model import Model
+from kiwiresearch.llm import Model
 from kiwiresearch.search.ambiguity import PhraseCache
 from kiwiresearch.search.book_search import BookHits, BookSearch
 from kiwiresearch.search.interpretation import MAX_SENSES, Sense, corrected_query, sense_paths, senses_among
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query, sorted_hits
-from kiwiresearch.text.languages import language_words
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.peer import MissingBooks
-from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenPages, hidden_offers
+from kiwiresearch.text import fold, language_words
+from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenPages, MissingBooks, hidden_offers
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
+    from kiwiresearch.embed import Embedder
 
 WORTH_MERGING = 0.5
 """A book is left out if its best page has less than this share of the points of the overall best."""

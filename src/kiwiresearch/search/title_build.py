@@ -20,10 +20,8 @@ from typing import Literal
 from kiwiresearch.errors import BadSettings, BadUsage, IndexStale, KiwiError
 from kiwiresearch.search.titles import VERSION, IndexStamp, open_titles, read_stamp
 from kiwiresearch.system import FileLock
-from kiwiresearch.text.display import encodable
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.archive import Archive, Book, TitleEntry
-from kiwiresearch.zim.policy import without_policy
+from kiwiresearch.text import encodable, fold
+from kiwiresearch.zim import Archive, Book, TitleEntry, without_policy
 
 BATCH = 20_000
 CACHE_KIB = 64 * 1024
@@ -237,7 +235,7 @@ def _clear_errors(file: Path, book: Book) -> Iterator[None]:
 
 def main(arguments: list[str]) -> None:
     """Build in a background process: `python -m kiwiresearch.search.title_build FILE FOLDER`."""
-    from kiwiresearch.zim.libzim import LibzimArchive
+    from kiwiresearch.zim import LibzimArchive
 
     source, folder = arguments
     with contextlib.suppress(AttributeError, OSError):

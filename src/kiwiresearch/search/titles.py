@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.errors import IndexStale
-from kiwiresearch.text.words import fold, without_spaces
-from kiwiresearch.zim.archive import Book
+from kiwiresearch.text import fold, without_spaces
+from kiwiresearch.zim import Book
 
 VERSION = "1"
 """Of the tables and of the folding; an index of another version is rebuilt."""

@@ -1,1 +1,28 @@
 """The store of jobs, runs, notes, hosts and users: one database, a file or a PostgreSQL server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.store.audit import START, Audit, AuditChain, AuditProblem, AuditProof, AuditRow
+    from kiwiresearch.store.database import BUSY_S, Database
+    from kiwiresearch.store.engine import (
+        BACKUP,
+        POOL_SIZE,
+        Address,
+        ErrorKinds,
+        database_errors,
+        file_path,
+        open_engine,
+    )
+    from kiwiresearch.store.hosts import HostRow
+    from kiwiresearch.store.job_row import JobRow, damage_message, removal_remedy
+    from kiwiresearch.store.runs import Files, NoteLines
+    from kiwiresearch.store.schema import Schema, digest, table_names
+    from kiwiresearch.store.store import CaseEntry, Store, open_store
+    from kiwiresearch.store.users import PREFIX, ROLES, NewToken, Role, TokenRow, UserRow, UserTokens
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from kiwiresearch.errors import LeaseLost, RunNotFound
-from kiwiresearch.messages.message import message_fields
+from kiwiresearch.messages import message_fields
 from kiwiresearch.store.database import Database
 from kiwiresearch.store.engine import BACKUP
 from kiwiresearch.store.tables import COUNTER, JOB, PIECE, RUN, is_storable

@@ -1,1 +1,56 @@
 """Pure functions on strings, and what is known about languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.text.cue_phrases import CuePhrases
+    from kiwiresearch.text.display import count_of, encodable, escaped, escaped_anywhere, inert_cell, printable, quoted
+    from kiwiresearch.text.hedges import Hedge, hedges_in
+    from kiwiresearch.text.languages import (
+        LanguageWords,
+        has_words,
+        language_words,
+        phrase_pattern,
+        roots,
+        share_root,
+        spellings,
+        stemmer,
+        three_letter_code,
+        two_letter_code,
+    )
+    from kiwiresearch.text.quantities import quantities_in
+    from kiwiresearch.text.quantity import Quantity, Relation, quantity_relation
+    from kiwiresearch.text.sentences import sentence_starts
+    from kiwiresearch.text.similarity import (
+        AspectWords,
+        TextRun,
+        are_related_forms,
+        comparable,
+        compared_words,
+        containment,
+        jaccard,
+        marked_differences,
+        roots_of,
+        sequence_similarity,
+        stems_in,
+        without_figures,
+    )
+    from kiwiresearch.text.words import (
+        HAN,
+        INITIALS,
+        MARKS,
+        POSSESSIVE,
+        WORD,
+        fold,
+        has_no_spaces,
+        occurrences,
+        plain_lower,
+        without_spaces,
+        words_in,
+    )
+else:
+    __getattr__ = lazy_exports(__name__)

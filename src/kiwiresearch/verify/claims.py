@@ -8,19 +8,23 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kiwiresearch.claims.by_rule import claims_of
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, claim_from_record, claim_record
-from kiwiresearch.claims.firewall import Unsupported, unsupported_facts
-from kiwiresearch.claims.proposals import complete_claim
-from kiwiresearch.claims.sentence import tidy_sentence
-from kiwiresearch.claims.statements import all_sentences
+from kiwiresearch.claims import (
+    CLAIM_TYPES,
+    Claim,
+    Unsupported,
+    all_sentences,
+    claim_from_record,
+    claim_record,
+    claims_of,
+    complete_claim,
+    tidy_sentence,
+    unsupported_facts,
+)
 from kiwiresearch.evidence import place_of, section_at
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.runs.manifest import CLAIMS
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.runs import CLAIMS
+from kiwiresearch.text import fold, hedges_in, quantities_in
+from kiwiresearch.text.dates import dates_in
 from kiwiresearch.verify.ledger import (
     JsonLine,
     Ledger,

@@ -13,25 +13,26 @@ from typing import Any, Literal, NamedTuple, get_args
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import KiwiError, RunDamaged
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.runs.manifest import (
+from kiwiresearch.runs import (
     BRIEF,
     CLAIMS,
     CORPUS,
     GRAPH,
     LOG,
+    MALFORMED,
     MANIFEST,
     REPORT,
     REPORT_PAGE,
     SEAL,
     TIMINGS,
     Manifest,
+    Run,
+    file_content,
+    json_value,
     seal_of,
 )
-from kiwiresearch.runs.run import Run
-from kiwiresearch.runs.run_files import MALFORMED, file_content, json_value
-from kiwiresearch.text.display import count_of
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.text import count_of
+from kiwiresearch.zim import Archive, Shelf
 
 Kind = Literal["files", "pages", "claims", "quotes", "statements"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

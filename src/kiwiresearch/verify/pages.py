@@ -10,27 +10,24 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
-from kiwiresearch.brief.brief import (
+from kiwiresearch.brief import (
     Brief,
     BriefPicture,
     Images,
     QuoteContext,
+    context_of,
     media_type_of,
     pictures_from_record,
     pictures_json,
 )
-from kiwiresearch.brief.citations import context_of
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.crawl.walker import MAX_OPENING_CHARS
+from kiwiresearch.claims import Claim
+from kiwiresearch.crawl import MAX_OPENING_CHARS
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.evidence import Quote
 from kiwiresearch.ids import BookId
-from kiwiresearch.page.doc import PageDoc, page_record
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.page.pictures import pictures_in
-from kiwiresearch.runs.manifest import BRIEF, CORPUS, GRAPH, PICTURES
-from kiwiresearch.search.interpretation import first_line
-from kiwiresearch.search.query import Score, ScoreTerm
+from kiwiresearch.page import PageDoc, open_page, page_record, pictures_in
+from kiwiresearch.runs import BRIEF, CORPUS, GRAPH, PICTURES
+from kiwiresearch.search import Score, ScoreTerm, first_line
 from kiwiresearch.verify.claims import BoxRow, FiledClaim, PageEvidence, verify_claims
 from kiwiresearch.verify.ledger import (
     JsonLine,
@@ -43,7 +40,7 @@ from kiwiresearch.verify.ledger import (
     json_document,
     json_lines,
 )
-from kiwiresearch.zim.archive import Archive, EntryRef
+from kiwiresearch.zim import Archive, EntryRef
 
 METADATA = "metadata"
 AROUND = 24

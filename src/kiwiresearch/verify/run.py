@@ -6,27 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.brief.brief import Brief, Images, brief_from_record, record_of
+from kiwiresearch.brief import Brief, Images, brief_from_record, record_of
+from kiwiresearch.brief import report_page as report_page
 from kiwiresearch.brief.report import report
-from kiwiresearch.brief.report_html import report_page as report_page
 from kiwiresearch.claims import claim as claims
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.errors import RunError
 from kiwiresearch.ids import BookId, canonical_json
-from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.manifest import (
-    BOOK_FIELDS,
-    BRIEF,
-    CLAIMS,
-    CORPUS,
-    GRAPH,
-    MANIFEST,
-    REPORT,
-    REPORT_PAGE,
-    Manifest,
-)
-from kiwiresearch.runs.run import Run
-from kiwiresearch.text.words import fold, words_in
+from kiwiresearch.messages import message_record
+from kiwiresearch.runs import BOOK_FIELDS, BRIEF, CLAIMS, CORPUS, GRAPH, MANIFEST, REPORT, REPORT_PAGE, Manifest, Run
+from kiwiresearch.text import fold, words_in
 from kiwiresearch.verify.claims import FiledClaim, read_filed_claims
 from kiwiresearch.verify.ledger import (
     BY_MODEL,
@@ -53,10 +42,8 @@ from kiwiresearch.verify.pages import (
 )
 from kiwiresearch.verify.statements import verify_judgements, verify_statements
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.shelf import ListedBook, Shelf
+from kiwiresearch.workspace import Workspace, shelf_of
+from kiwiresearch.zim import Archive, ListedBook, Shelf
 
 MAX_SUGGESTED = 10
 
@@ -249,7 +236,7 @@ def _verify(folder: Path, manifest: Manifest, shelf: Shelf, ledger: Ledger) -> N
 
 def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) -> Shelf:
     """The shelf for a run: books that the user named, the user's shelf, and the sample book if the run has it."""
-    from kiwiresearch.zim.book_writer import METADATA
+    from kiwiresearch.zim import METADATA
 
     named = shelf_of(workspace, wanted).books if wanted else ()
     is_shared = bool(workspace.settings.store.strip())

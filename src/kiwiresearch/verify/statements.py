@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, Figure, Statement, StatementGroup, TimelineMoment
-from kiwiresearch.brief.citations import can_follow, topic_pages
-from kiwiresearch.brief.importance import compared_sentence, without_weight
-from kiwiresearch.brief.second_sources import SecondSources, contradicted_in, running_text
-from kiwiresearch.brief.support import MAX_CLAIMS, says_the_same, sureness_of
-from kiwiresearch.brief.themes import worded_dates
-from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import Disagreement
-from kiwiresearch.claims.firewall import unsupported_facts
+from kiwiresearch.brief import (
+    MAX_CLAIMS,
+    Brief,
+    Difference,
+    Dispute,
+    Figure,
+    SecondSources,
+    Statement,
+    StatementGroup,
+    TimelineMoment,
+    can_follow,
+    compared_sentence,
+    contradicted_in,
+    running_text,
+    says_the_same,
+    sureness_of,
+    topic_pages,
+    without_weight,
+    worded_dates,
+)
+from kiwiresearch.claims import Claim, Measure, unsupported_facts
+from kiwiresearch.claims.conflicts import Disagreement, compare
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import message_record
-from kiwiresearch.runs.manifest import BRIEF
-from kiwiresearch.text.words import fold
+from kiwiresearch.messages import message_record
+from kiwiresearch.runs import BRIEF
+from kiwiresearch.text import fold
 from kiwiresearch.verify.ledger import Ledger, shown
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 
 def verify_judgements(brief: Brief, claims: Sequence[Claim], languages: Mapping[BookId, str], ledger: Ledger) -> None:

@@ -1,1 +1,13 @@
 """The server: requests of browsers, chat clients and programs turned into calls, errors into words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.web.context import ServerContext
+    from kiwiresearch.web.peers import own_address
+else:
+    __getattr__ = lazy_exports(__name__)

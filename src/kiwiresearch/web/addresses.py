@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode, urlsplit
 
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 
 def page_address(ref: EntryRef, *, run: str = "", mark: str = "") -> str:

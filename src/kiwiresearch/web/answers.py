@@ -11,20 +11,11 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 from sse_starlette import ServerSentEvent
 
-from kiwiresearch.ask.answer import (
-    Answer,
-    AnswerText,
-    Done,
-    Event,
-    EvidenceFound,
-    Preview,
-    Thought,
-)
-from kiwiresearch.ask.records import AnswerRecord, record_of
+from kiwiresearch.ask import Answer, AnswerRecord, AnswerText, Done, Event, EvidenceFound, Preview, Thought, record_of
 from kiwiresearch.web.bodies import AskBody, AskQuery, ChatBody, PageAskBody, QuestionOptions
 from kiwiresearch.web.book_pages import page_at
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import StreamSlots, sse_event, stream_in_thread, stream_response

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.routing import Route
 
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.version import __version__
 from kiwiresearch.web import (
     answers,
@@ -36,11 +36,17 @@ from kiwiresearch.web import (
     users,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.desk.routes import routers as desk_routers
-from kiwiresearch.web.guard.identity import ServerToken
-from kiwiresearch.web.guard.limits import Shutdown
-from kiwiresearch.web.guard.setup import Accounts, RoleCheck, add_checks, open_accounts, role_dependency
+from kiwiresearch.web.desk import Pages
+from kiwiresearch.web.desk import routers as desk_routers
+from kiwiresearch.web.guard import (
+    Accounts,
+    RoleCheck,
+    ServerToken,
+    Shutdown,
+    add_checks,
+    open_accounts,
+    role_dependency,
+)
 from kiwiresearch.web.problems import MEDIA_TYPE, ProblemReply, install_problem_responses, log
 from kiwiresearch.web.public_pages import problem_renderer
 

@@ -8,20 +8,27 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
+from kiwiresearch.atlas import (
+    FAMILIES,
+    GRAPH,
+    Atlas,
+    EdgeKind,
+    RankOrder,
+    Recipe,
+    ResultPage,
+    ResultWindow,
+    edge_pages,
+    overview,
+    ranked_pages,
+)
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
 from kiwiresearch.atlas import relatives as people
-from kiwiresearch.atlas.atlas import Atlas, Recipe
-from kiwiresearch.atlas.database import ResultPage, ResultWindow
-from kiwiresearch.atlas.families import FAMILIES
-from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.atlas.queries import EdgeKind, RankOrder, edge_pages, overview, ranked_pages
-from kiwiresearch.cases.case import this_year
-from kiwiresearch.claims.conflicts.sentences import DisagreementKind
+from kiwiresearch.cases import this_year
+from kiwiresearch.claims.conflicts import DisagreementKind
 from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
 from kiwiresearch.web.context import ServerContext, overview_key
-from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter
 from kiwiresearch.web.replies import JsonRoute
 
 MAX_ROWS = 200

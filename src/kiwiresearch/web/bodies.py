@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
-from kiwiresearch.text.display import printable
+from kiwiresearch.ask import AskOptions, ConversationTurn, Mode
+from kiwiresearch.text import printable
 
 MAX_WORDS = 2_000
 """Characters of a question or a query."""

@@ -11,20 +11,13 @@ from html import escape
 
 from starlette.responses import Response, StreamingResponse
 
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.claims.page_claims import claims_of_page
+from kiwiresearch.claims import Claim, claims_of_page
 from kiwiresearch.errors import BadUsage, BookNotFound, PageHidden, PageNotFound, RedirectLoop
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.html import regular_markup
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.page import PageDoc, open_page, regular_markup
+from kiwiresearch.search import OpenBook
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.workspace.file_cache import RecentCache
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.workspace.workspace import locate_page
-from kiwiresearch.zim.archive import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef
-from kiwiresearch.zim.paths import Target, resolve_href
+from kiwiresearch.workspace import Finder, RecentCache, locate_page, open_books_named
+from kiwiresearch.zim import MAX_HOPS, Archive, Book, Entry, EntryInfo, EntryRef, Target, resolve_href
 
 
 @dataclass(frozen=True, slots=True)

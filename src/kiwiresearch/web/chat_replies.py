@@ -6,12 +6,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kiwiresearch.ask.answer import Answer, AnswerCitation, AnswerText, Done, Event, EvidenceFound, Preview, Thought
-from kiwiresearch.ask.formats import CitationLink, body_markdown, defused, footer_markdown, markdown_of
-from kiwiresearch.ask.presentation import numbered
+from kiwiresearch.ask import (
+    Answer,
+    AnswerCitation,
+    AnswerText,
+    CitationLink,
+    Done,
+    Event,
+    EvidenceFound,
+    Preview,
+    Thought,
+    body_markdown,
+    defused,
+    footer_markdown,
+    markdown_of,
+    numbered,
+)
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.evidence import PageAddress
-from kiwiresearch.llm.model import estimate_prompt, estimate_tokens
+from kiwiresearch.llm import estimate_prompt, estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)

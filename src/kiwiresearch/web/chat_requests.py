@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kiwiresearch.ask.formats import without_footer
-from kiwiresearch.ask.settings import AskOptions, ConversationTurn, Mode
+from kiwiresearch.ask import AskOptions, ConversationTurn, Mode, without_footer
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.text.display import printable
+from kiwiresearch.text import printable
 
 # The marks that Open WebUI puts into prompts of its own.
 PROMPT_OPENING = "### Task:"

@@ -8,22 +8,15 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from kiwiresearch.codec import extend
-from kiwiresearch.diff.run_comparison import (
-    Comparison,
-    ComparisonRecord,
-    DifferenceKind,
-    compare_runs,
-    comparison_record,
-    differences,
-)
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.manifest import BRIEF, CLAIMS, MANIFEST
+from kiwiresearch.diff import Comparison, ComparisonRecord, DifferenceKind, compare_runs, comparison_record, differences
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.runs import BRIEF, CLAIMS, MANIFEST
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import Limit, Offset
-from kiwiresearch.workspace.file_cache import FileStamp, RecentCache, file_stamp
+from kiwiresearch.workspace import FileStamp, RecentCache, file_stamp
 
 OldRun = Annotated[str, Query(max_length=255, description="The `id` of the run to compare with.")]
 NewRun = Annotated[str, Query(max_length=255, description="The `id` of the run whose changes are wanted.")]

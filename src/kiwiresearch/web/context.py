@@ -13,23 +13,14 @@ from urllib.parse import quote as percent
 
 from starlette.requests import Request
 
-from kiwiresearch.ask.answer import AnswerCitation
-from kiwiresearch.atlas.atlas import Atlas, Recipe, open_atlas
-from kiwiresearch.atlas.contradictions import CONTRADICTIONS
-from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.atlas.queries import PolicyFilter
+from kiwiresearch.ask import AnswerCitation
+from kiwiresearch.atlas import CONTRADICTIONS, GRAPH, Atlas, PolicyFilter, Recipe, open_atlas
 from kiwiresearch.errors import HostAway, KiwiError, without_paths
-from kiwiresearch.messages.catalogue import FALLBACK, LANGUAGES, Catalogue, catalogue_in
-from kiwiresearch.web.guard.identity import ServerToken, current_visitor
-from kiwiresearch.web.guard.requests import REQUEST_ADDRESS
+from kiwiresearch.messages import FALLBACK, LANGUAGES, Catalogue, catalogue_in
+from kiwiresearch.web.guard import REQUEST_ADDRESS, ServerToken, current_visitor
 from kiwiresearch.web.problems import NoAtlas, Refused
-from kiwiresearch.workspace.asker import Asker
-from kiwiresearch.workspace.atlas import policy_filter_for
-from kiwiresearch.workspace.file_cache import RecentCache
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.workspace import Asker, Finder, RecentCache, Workspace, policy_filter_for
+from kiwiresearch.zim import EntryRef, Shelf
 
 WAIT_S = 4.0
 """How long a request waits for a table that is being computed."""

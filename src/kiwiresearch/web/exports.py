@@ -12,17 +12,15 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.export.exporter import make_files
-from kiwiresearch.export.formats import FORMATS
-from kiwiresearch.export.packing import ExportedFile, safe_name, zip_files
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.export import FORMATS, ExportedFile, make_files, safe_name, zip_files
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.job_requests import run_url
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
-from kiwiresearch.workspace.output_folders import folder_name
+from kiwiresearch.workspace import folder_name
 
 # The content comes from books: it may be saved, but not shown as a page of this server.
 HEADERS = {

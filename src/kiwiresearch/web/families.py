@@ -9,37 +9,40 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from kiwiresearch.cases import records, review
-from kiwiresearch.cases.case import Case
-from kiwiresearch.cases.record_types import (
+from kiwiresearch.cases import (
+    CachedCase,
+    Case,
     CaseSummary,
     EvidenceRecord,
     FactRecord,
+    LivingRecord,
     MergesRecord,
     RelationRecord,
     TreeRecord,
+    graph_record,
+    living_record,
+    merges_record,
+    records,
+    review,
+    set_living,
+    set_plugin,
+    source_records,
 )
-from kiwiresearch.cases.records import CachedCase, graph_record
-from kiwiresearch.cases.review import LivingRecord, living_record, merges_record, set_living
-from kiwiresearch.cases.sources import set_plugin, source_records
 from kiwiresearch.codec import extend
 from kiwiresearch.errors import KiwiError, NothingFound, without_paths
-from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.kin.kinship import KinshipFinder
-from kiwiresearch.kin.privacy.redaction import Mode
-from kiwiresearch.kin.sources.registry import Plugins, load_plugins
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.tree import PersonId, Tree
+from kiwiresearch.jobs import FamilyRequest, JobQueue
+from kiwiresearch.kin import KinshipFinder, PersonId, Tree
+from kiwiresearch.kin.privacy import Mode
+from kiwiresearch.kin.sources import Plugins, load_plugins
+from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.web import family_models as models
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import FamilyAccess, Privacy
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import FamilyAccess, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, case_url, start_job
 from kiwiresearch.web.replies import Json, JsonRoute
 from kiwiresearch.web.runs import Limit, Offset
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 SCHEME = "zim://"
 PREFIX = "/api/family"

@@ -17,21 +17,17 @@ from fastapi import Path as InPath
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.cases.exports import FILE_NAMES, CaseFormat
-from kiwiresearch.cases.record_types import VerificationRecord
-from kiwiresearch.cases.verification import verify_case
+from kiwiresearch.cases import FILE_NAMES, CaseFormat, VerificationRecord, verify_case
 from kiwiresearch.errors import BadUsage, CannotWrite, KiwiError, NothingFound
-from kiwiresearch.jobs.job import FamilyRequest, Job
-from kiwiresearch.kin.gedcom.reader import EXPORT_AGAIN, MAX_FILE_BYTES
-from kiwiresearch.kin.privacy.redaction import Mode
+from kiwiresearch.jobs import FamilyRequest, Job
+from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.privacy import Mode
+from kiwiresearch.kin.report import svg_file
 from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.drawing import svg_file
 from kiwiresearch.kin.report.pedigree import pedigree
 from kiwiresearch.web.bodies import Name
 from kiwiresearch.web.families import PREFIX, CaseId, Direction, Families, Person, visible_person
-from kiwiresearch.web.guard.identity import ExportPrivacy, Privacy
-from kiwiresearch.web.guard.requests import DRAIN_TIMEOUT_S, MAX_DRAINED
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import DRAIN_TIMEOUT_S, MAX_DRAINED, ExportPrivacy, Privacy, RoleRouter, allow
 from kiwiresearch.web.job_requests import JobReply, accepted, start_job
 from kiwiresearch.web.problems import Refused
 from kiwiresearch.web.replies import JsonRoute

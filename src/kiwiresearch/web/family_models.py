@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from kiwiresearch.cases.record_types import (
+from kiwiresearch.cases import (
     CaseSummary,
     EventRecord,
     EvidenceRecord,
@@ -16,14 +16,14 @@ from kiwiresearch.cases.record_types import (
     LoggedSearch,
     NamedConflict,
     PersonRecord,
+    PluginRecord,
 )
-from kiwiresearch.cases.sources import PluginRecord
 from kiwiresearch.codec import Record
-from kiwiresearch.kin.loop.settings import BOUNDS, CaseScope, CaseSettings
-from kiwiresearch.kin.privacy.redaction import Mode
-from kiwiresearch.kin.tree import LivingStatus
+from kiwiresearch.kin import LivingStatus
+from kiwiresearch.kin.loop import BOUNDS, CaseScope, CaseSettings
+from kiwiresearch.kin.privacy import Mode
 from kiwiresearch.web.bodies import Body, Name
-from kiwiresearch.workspace.output_folders import checked_topic
+from kiwiresearch.workspace import checked_topic
 
 MAX_SEEDS = 10
 

@@ -16,9 +16,8 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.version import __version__
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.workspace.search_helpers import chat_model
-from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.workspace import Settings, chat_model
 
 TIMEOUT_S = 2.0
 """How long one request waits for a lookup."""

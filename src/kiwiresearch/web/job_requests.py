@@ -12,25 +12,25 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record, extend
-from kiwiresearch.crawl.settings import Strategy
+from kiwiresearch.crawl import Strategy
 from kiwiresearch.errors import LimitReached, NotAllowed, without_paths
-from kiwiresearch.jobs.job import (
+from kiwiresearch.jobs import (
     SETTING_OF_OPTION,
     FamilyRequest,
     Job,
     JobKind,
+    JobQueue,
     JobRequest,
     JobState,
     QuestionsRequest,
     ResearchRequest,
     UnreadableRequest,
 )
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.run import Run
+from kiwiresearch.runs import Run
 from kiwiresearch.web.bodies import encodable
-from kiwiresearch.web.guard.identity import current_visitor, require_own, require_role
+from kiwiresearch.web.guard import current_visitor, require_own, require_role
 from kiwiresearch.web.replies import Json
-from kiwiresearch.workspace.setting_values import RANGES
+from kiwiresearch.workspace import RANGES
 
 MAX_BOOKS = 100
 MAX_WORDS = 500

@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim
 from kiwiresearch.codec import OMIT_DEFAULT, Record, extend
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import (
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.runs import (
     MAX_REASON,
     MAX_TARGET,
     MAX_WORDS,
@@ -28,13 +28,12 @@ from kiwiresearch.runs.notes import (
 )
 from kiwiresearch.web.bodies import encodable
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import current_visitor, require_own
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow, current_visitor, require_own
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.run_view import RunView, run_views
 from kiwiresearch.web.runs import RunId
-from kiwiresearch.workspace.users import utc_now
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.workspace import utc_now
+from kiwiresearch.zim import EntryRef
 
 NoteId = Annotated[str, Path(max_length=100, description="The `id` of a note.")]
 MAX_VERSION = 100

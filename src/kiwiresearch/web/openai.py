@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from kiwiresearch.ask.answer import Event
+from kiwiresearch.ask import Event
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.web.chat_replies import ChatReply, ChatWriter
@@ -31,7 +31,7 @@ from kiwiresearch.web.chat_requests import (
     unreadable_body,
 )
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import logged_problem, openai_error, openai_error_reply
 from kiwiresearch.web.replies import Json
 from kiwiresearch.web.streams import LINE_END, StreamSlots, sse_event, stream_in_thread, stream_response

@@ -20,19 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.network import ip_address_of
 from kiwiresearch.web.problems import log
-from kiwiresearch.workspace.hosts import HostPresence, is_shared
-from kiwiresearch.workspace.settings import ServeSettings
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.peer_protocol import (
-    BUSY,
-    MAX_BODY_BYTES,
-    PATH,
-    PING,
-    BadCall,
-    pack_replies,
-    unpack_calls,
-)
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.workspace import HostPresence, ServeSettings, Workspace, is_shared
+from kiwiresearch.zim import BUSY, MAX_BODY_BYTES, PATH, PING, BadCall, Shelf, pack_replies, unpack_calls
 
 AT_ONCE = 8
 """Calls that are worked on at once, in threads of their own."""

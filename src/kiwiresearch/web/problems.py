@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from kiwiresearch import errors
-from kiwiresearch.cases.registry import traceback_without_message
+from kiwiresearch.cases import traceback_without_message
 from kiwiresearch.codec import OMIT_DEFAULT, Record, plain
 from kiwiresearch.errors import KiwiError, without_paths
 

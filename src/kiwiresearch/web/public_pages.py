@@ -14,16 +14,22 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import catalogue_for
-from kiwiresearch.web.desk.pages import POLICY, Pages, redirect
-from kiwiresearch.web.desk.translations import problem_key
-from kiwiresearch.web.guard.identity import COOKIE, LOGIN
-from kiwiresearch.web.guard.limits import client_of
-from kiwiresearch.web.guard.requests import is_book_page, is_by_hand, is_for_people, is_from_own_page
-from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.web.guard.users import UserAuthenticator
+from kiwiresearch.web.desk import POLICY, Pages, problem_key, redirect
+from kiwiresearch.web.guard import (
+    COOKIE,
+    LOGIN,
+    RoleRouter,
+    UserAuthenticator,
+    allow,
+    client_of,
+    is_book_page,
+    is_by_hand,
+    is_for_people,
+    is_from_own_page,
+)
 from kiwiresearch.web.problems import Problem, ProblemRenderer, RequestFault, log
 
 DOCUMENT_DESTINATIONS = frozenset({"document", "iframe", "frame"})

@@ -13,12 +13,18 @@ from starlette.responses import RedirectResponse, Response
 
 from kiwiresearch.errors import BadUsage, QuoteNotFound
 from kiwiresearch.evidence import ground
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.page.addresses import PageAddresses, book_url, cleaned_style
-from kiwiresearch.page.alignment import Extent
-from kiwiresearch.page.display import DisplayedPage, DisplayOptions, display_page
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import read_page
+from kiwiresearch.messages import Catalogue
+from kiwiresearch.page import (
+    DisplayedPage,
+    DisplayOptions,
+    Extent,
+    PageAddresses,
+    PageDoc,
+    book_url,
+    cleaned_style,
+    display_page,
+    read_page,
+)
 from kiwiresearch.web.book_pages import (
     FRAMED_SUFFIX,
     PIECE_BYTES,
@@ -33,9 +39,8 @@ from kiwiresearch.web.book_pages import (
     type_of,
 )
 from kiwiresearch.web.context import ServerContext, catalogue_for
-from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.zim.archive import Book, Entry
-from kiwiresearch.zim.paths import Target
+from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.zim import Book, Entry, Target
 
 MAX_SHOWN = 600
 BAR_PX = 28

@@ -11,13 +11,11 @@ from typing import Any
 from fastapi.routing import APIRoute
 from starlette.responses import JSONResponse, Response
 
-from kiwiresearch.claims.page_claims import PageClaimsRecord
+from kiwiresearch.claims import PageClaimsRecord
 from kiwiresearch.codec import Record, plain
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.search.interpretation import SenseRecord
-from kiwiresearch.search.query import HitRecord
-from kiwiresearch.workspace.finder import SearchRecord
-from kiwiresearch.workspace.inventory import BookRecord
+from kiwiresearch.search import HitRecord, SenseRecord
+from kiwiresearch.workspace import BookRecord, SearchRecord
 
 
 class Json(JSONResponse):

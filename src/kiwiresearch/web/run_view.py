@@ -12,17 +12,14 @@ from urllib.parse import quote as percent
 
 from fastapi import Path as PathOf
 
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim
 from kiwiresearch.errors import RunDamaged, RunNotFound
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.manifest import BRIEF, MANIFEST, PICTURES
-from kiwiresearch.runs.run import Run, Runs
-from kiwiresearch.runs.run_files import read_images
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.runs import BRIEF, MANIFEST, PICTURES, Run, Runs, read_images
 from kiwiresearch.web.addresses import page_address, run_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.problems import NotInRun
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.zim import EntryRef, Shelf
 
 T = TypeVar("T")
 

@@ -14,23 +14,24 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from sse_starlette import ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from kiwiresearch.ask.settings import Mode
-from kiwiresearch.claims.claim import ClaimType, claim_record
+from kiwiresearch.ask import Mode
+from kiwiresearch.claims import ClaimType, claim_record
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.jobs.job import (
+from kiwiresearch.jobs import (
     BULK_TABLES,
     MAX_ROWS,
     NO_EVENTS_SEEN,
     BulkRequest,
+    JobQueue,
+    JobUpdate,
     QuestionsRequest,
     event_position,
 )
-from kiwiresearch.jobs.queue import JobQueue, JobUpdate
-from kiwiresearch.runs.run import ClaimFilter, Runs
+from kiwiresearch.runs import ClaimFilter, Runs
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.bodies import MAX_PASSAGES, Name, Words
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.job_requests import (
     MAX_BOOKS,
     JobReply,
@@ -45,7 +46,7 @@ from kiwiresearch.web.job_requests import (
 )
 from kiwiresearch.web.replies import JsonRoute
 from kiwiresearch.web.streams import sse_event, sse_response
-from kiwiresearch.workspace.users import utc_now
+from kiwiresearch.workspace import utc_now
 
 MAX_LISTED_ROWS = 1_000
 SANDBOX_POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

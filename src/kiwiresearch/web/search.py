@@ -9,17 +9,15 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from kiwiresearch.claims.claim import ClaimType
-from kiwiresearch.claims.page_claims import PageClaims, claims_of_page, claims_of_text
+from kiwiresearch.claims import ClaimType, PageClaims, claims_of_page, claims_of_text
 from kiwiresearch.codec import Record, extend
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.page.doc import PageDoc, page_record
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.shelf_search import SearchOptions, SearchResult, search_books
+from kiwiresearch.page import PageDoc, page_record
+from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
 from kiwiresearch.web.bodies import MAX_WORDS, BookField, ClaimsBody, Name, Words, has_words
 from kiwiresearch.web.book_pages import PageLocation, books_named, page_at, page_named
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.replies import (
     BooksReply,
     ClaimsReply,
@@ -32,10 +30,8 @@ from kiwiresearch.web.replies import (
     SuggestionReply,
     SuggestReply,
 )
-from kiwiresearch.workspace.finder import Finder, search_record
-from kiwiresearch.workspace.inventory import BookRecord, BookStatus, book_statuses
-from kiwiresearch.workspace.workspace import sections_named
-from kiwiresearch.zim.archive import Book, EntryRef, Match
+from kiwiresearch.workspace import BookRecord, BookStatus, Finder, book_statuses, search_record, sections_named
+from kiwiresearch.zim import Book, EntryRef, Match
 
 MAX_HITS = 100
 MAX_SUGGESTIONS = 50

@@ -23,20 +23,16 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from kiwiresearch.errors import BadSettings, BadUsage, KiwiError
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.network import is_loopback
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import check_family_owner
-from kiwiresearch.web.guard.limits import GRACE_S, Shutdown
-from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
-from kiwiresearch.web.guard.setup import check_owners
+from kiwiresearch.web.guard import DEFAULT_HEADERS, GRACE_S, Shutdown, check_family_owner, check_owners
 from kiwiresearch.web.peers import add_peer_endpoint, server_address
 from kiwiresearch.web.problems import LAST_SEND_S, SEE_API, Problem
 from kiwiresearch.web.runs import make_jobs
-from kiwiresearch.workspace.settings import ServeSettings
-from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.shelf import Shelf
+from kiwiresearch.workspace import ServeSettings, Workspace
+from kiwiresearch.zim import Shelf
 
 HEAD_TIMEOUT_S = 20.0
 """How long a client may take for the head of a request."""

@@ -10,16 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from kiwiresearch.codec import Record
-from kiwiresearch.store.audit import AuditProof, AuditRow
-from kiwiresearch.store.users import Role, UserTokens
+from kiwiresearch.store import AuditProof, AuditRow, Role, UserTokens
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import current_visitor
-from kiwiresearch.web.guard.roles import RoleRouter, allow
-from kiwiresearch.web.guard.setup import Accounts
+from kiwiresearch.web.guard import Accounts, RoleRouter, allow, current_visitor
 from kiwiresearch.web.replies import JsonRoute
-from kiwiresearch.workspace.policy import PolicySummary, policy_summary
-from kiwiresearch.workspace.setting_values import UserLimits
-from kiwiresearch.workspace.users import utc_moment
+from kiwiresearch.workspace import PolicySummary, UserLimits, policy_summary, utc_moment
 
 MAX_NAME = 100
 

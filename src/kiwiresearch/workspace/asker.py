@@ -10,23 +10,34 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.ask.answer import Answer, AnswerCitation, AnswerText, Done, Event, EvidenceFound, Passage, Preview
-from kiwiresearch.ask.by_rule import GatheredEvidence, RuleAnswer, gather_evidence
-from kiwiresearch.ask.context import AskContext
-from kiwiresearch.ask.page_units import PageCache
-from kiwiresearch.ask.records import record_of
-from kiwiresearch.ask.settings import MODES, AskOptions, AskSettings
+from kiwiresearch.ask import (
+    MODES,
+    Answer,
+    AnswerCitation,
+    AnswerText,
+    AskContext,
+    AskOptions,
+    AskSettings,
+    Done,
+    Event,
+    EvidenceFound,
+    GatheredEvidence,
+    PageCache,
+    Passage,
+    Preview,
+    RuleAnswer,
+    gather_evidence,
+    record_of,
+)
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, EmbedderError, KiwiError, PageNotFound, ReaderUnavailable
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.paths import find_path
-from kiwiresearch.zim.policy import hidden_page_named
+from kiwiresearch.zim import EntryRef, find_path, hidden_page_named
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import Embedder
-    from kiwiresearch.llm.model import Model
-    from kiwiresearch.reader.reader import Reader
+    from kiwiresearch.embed import Embedder
+    from kiwiresearch.llm import Model
+    from kiwiresearch.reader import Reader
 
 DEFAULT_OPTIONS = AskOptions()
 MAX_PASSAGES = 20
@@ -82,7 +93,7 @@ class Asker:
                 yield AnswerText(answer.text)
             yield Done(answer)
             return
-        from kiwiresearch.ask.by_model import answer_by_model
+        from kiwiresearch.ask import answer_by_model
 
         fetch = functools.partial(self._fetch, context, answer.asked)
         cite = functools.partial(self._cite, context)
@@ -126,7 +137,7 @@ class Asker:
         """The reading model, if the settings want it and it can be loaded."""
         if not self._settings.reader:
             return None
-        from kiwiresearch.reader.reader import shared_reader
+        from kiwiresearch.reader import shared_reader
 
         try:
             return shared_reader()

@@ -10,20 +10,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kiwiresearch.atlas.queries import PolicyFilter
-from kiwiresearch.bulk.finished_folder import BookIdentity
+from kiwiresearch.atlas import PolicyFilter
+from kiwiresearch.bulk import BookIdentity
 from kiwiresearch.errors import BadSettings, RunError
 from kiwiresearch.ids import BookId
 from kiwiresearch.workspace.policy import names_of_book
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.policy import Policy, book_hidden
-from kiwiresearch.zim.shelf import ListedBook
+from kiwiresearch.zim import EntryRef, ListedBook, Policy, book_hidden
 
 if TYPE_CHECKING:
     import numpy as np
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
-    from kiwiresearch.atlas.atlas import Atlas
+    from kiwiresearch.atlas import Atlas
 
 FULL_RANK = 100.0
 """A page with this many times the average rank has the maximum authority."""
@@ -67,7 +65,7 @@ def path_key(path: str) -> int:
 
 def load_authority(folders: Sequence[str], cache: Path, books: Collection[BookId]) -> Authority | None:
     """The authority for a run over some books; None unless a folder has the links of one of them."""
-    from kiwiresearch.atlas.atlas import open_atlas, shards_fingerprint
+    from kiwiresearch.atlas import open_atlas, shards_fingerprint
 
     found: dict[BookId, Ranks] = {}
     for folder in folders:
@@ -86,7 +84,7 @@ def load_authority(folders: Sequence[str], cache: Path, books: Collection[BookId
 def _ranks(atlas: Atlas, fingerprint: str) -> Ranks:
     import numpy as np
 
-    from kiwiresearch.atlas.graph import GRAPH
+    from kiwiresearch.atlas import GRAPH
 
     keys, ranks = array("Q"), array("d")
     with atlas.database(files=atlas.files(GRAPH)) as database:

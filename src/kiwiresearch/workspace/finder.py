@@ -16,16 +16,17 @@ from urllib.parse import quote
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import BadUsage, EmbedderError, HostAway, NothingFound
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message
-from kiwiresearch.search.interpretation import SenseRecord
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.query import HitRecord, parse_query
-from kiwiresearch.search.shelf_search import (
+from kiwiresearch.messages import Message
+from kiwiresearch.search import (
+    HitRecord,
     MergeOrder,
+    OpenBook,
     SearchHelpers,
     SearchOptions,
     SearchResult,
+    SenseRecord,
     hidden_for,
+    parse_query,
     search_books,
 )
 from kiwiresearch.workspace.search_helpers import (
@@ -36,16 +37,12 @@ from kiwiresearch.workspace.search_helpers import (
     model_is_local,
 )
 from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_titles
-from kiwiresearch.zim.archive import Archive, EntryRef
-from kiwiresearch.zim.peer import MissingBooks
-from kiwiresearch.zim.policy import NONE_HIDDEN, HiddenRecord, Policy
-from kiwiresearch.zim.shelf import Shelf
-from kiwiresearch.zim.sources import is_address
+from kiwiresearch.zim import NONE_HIDDEN, Archive, EntryRef, HiddenRecord, MissingBooks, Policy, Shelf, is_address
 
 if TYPE_CHECKING:
-    from kiwiresearch.ask.answer import AnswerCitation
-    from kiwiresearch.embed.embedder import CachedEmbedder, Embedder
-    from kiwiresearch.llm.model import Model
+    from kiwiresearch.ask import AnswerCitation
+    from kiwiresearch.embed import CachedEmbedder, Embedder
+    from kiwiresearch.llm import Model
     from kiwiresearch.workspace.atlas import Authority
 
 T = TypeVar("T")
@@ -246,7 +243,7 @@ class Finder:
                 embedder = self.helpers.embedder()
                 embedder.embed(["Is anybody there?"])  # to notice an unreachable server before the run begins
                 return embedder
-            from kiwiresearch.embed.static import StaticEmbedder
+            from kiwiresearch.embed import StaticEmbedder
 
             return StaticEmbedder()
         except EmbedderError as problem:
@@ -340,7 +337,7 @@ def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelper
 
         advice = replace(advice, embedder=embedder)
     if settings.model_url.strip():
-        from kiwiresearch.search.ambiguity import PhraseCache
+        from kiwiresearch.search import PhraseCache
 
         timeout_s = min(settings.model_timeout_s, MAX_SEARCH_MODEL_S)
         model = opened.enter_context(chat_model(replace(settings, model_timeout_s=timeout_s)))

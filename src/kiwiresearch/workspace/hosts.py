@@ -17,12 +17,10 @@ from kiwiresearch.workspace.other_hosts import ALIVE_S, OtherHost, OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.shared_books import CLOSING_S, OwnBooks, SharedShelf, unique_books
 from kiwiresearch.workspace.workspace import Workspace, store_of
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.policy import book_hidden
-from kiwiresearch.zim.shelf import ListedBook, Shelf, listed_book
+from kiwiresearch.zim import Archive, ListedBook, Shelf, book_hidden, listed_book
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import Store
 
 ANNOUNCE_EVERY_S = 3.0
 """How often a host announces itself and looks for others."""

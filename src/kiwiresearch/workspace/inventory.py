@@ -14,9 +14,7 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import Book, BookKind, Indexes
-from kiwiresearch.zim.shelf import ListedBook, Shelf
-from kiwiresearch.zim.sources import books_below, library_files
+from kiwiresearch.zim import Book, BookKind, Indexes, ListedBook, Shelf, books_below, library_files
 
 CHECK_WORDS = {
     "sound": "its bytes match its checksum",
@@ -281,7 +279,7 @@ def usual_folders(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _servers(workspace: Workspace, servers: tuple[str, ...]) -> Iterator[Diagnosis]:
-    from kiwiresearch.zim.serve import KiwixServer
+    from kiwiresearch.zim import KiwixServer
 
     known = {book.source.location for book in workspace.shelf_file.books()}
     any_found = False

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from kiwiresearch.errors import HostAway, StoreError
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import MissingBook, MissingBooks, PeerArchive
-from kiwiresearch.zim.peer_protocol import Call, CallReply, PeerBook, peer_book
+from kiwiresearch.messages import Message
+from kiwiresearch.zim import Archive, Call, CallReply, MissingBook, MissingBooks, PeerArchive, PeerBook, peer_book
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.hosts import HostRow
-    from kiwiresearch.store.store import Store
-    from kiwiresearch.zim.peer_client import PeerClient
+    from kiwiresearch.store import HostRow, Store
+    from kiwiresearch.zim import PeerClient
 
 ADDRESSES = ("http://", "https://")
 HostAddress = tuple[str, str]
@@ -65,7 +62,7 @@ class HostConnections:
             connection.client.close()
 
     def _acquire(self, address: HostAddress, secret: str) -> _Connection:
-        from kiwiresearch.zim.peer_client import PeerClient
+        from kiwiresearch.zim import PeerClient
 
         name, url = address
         if not url.startswith(ADDRESSES):

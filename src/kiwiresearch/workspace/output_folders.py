@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 from kiwiresearch.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import Store
 
 MAX_TOPIC_CHARS = 500
 MAX_FOLDER_NAME_CHARS = 60

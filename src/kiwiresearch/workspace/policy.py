@@ -9,9 +9,7 @@ from typing import Protocol, TypeVar
 
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.ids import BookId
-from kiwiresearch.zim.policy import Policy, book_hidden
-from kiwiresearch.zim.shelf import ListedBook
-from kiwiresearch.zim.sources import is_address
+from kiwiresearch.zim import ListedBook, Policy, book_hidden, is_address
 
 
 def allowed_books(books: Sequence[ListedBook], policy: Policy) -> list[ListedBook]:

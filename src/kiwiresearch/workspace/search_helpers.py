@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING
 
 from kiwiresearch import system
 from kiwiresearch.errors import BadSettings, IndexStale, KiwiError
-from kiwiresearch.search.open_book import peer_titles
-from kiwiresearch.search.title_build import IndexBuild, ReportProgress, build_titles, titles_file
-from kiwiresearch.search.titles import TitleIndex, TitleLookup, open_titles
+from kiwiresearch.search import (
+    IndexBuild,
+    ReportProgress,
+    TitleIndex,
+    TitleLookup,
+    build_titles,
+    open_titles,
+    peer_titles,
+    titles_file,
+)
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace.settings import Settings
-from kiwiresearch.zim.archive import Archive, Book
-from kiwiresearch.zim.peer import PeerArchive
-from kiwiresearch.zim.policy import PolicyArchive, without_policy
-from kiwiresearch.zim.sources import is_address
+from kiwiresearch.zim import Archive, Book, PeerArchive, PolicyArchive, is_address, without_policy
 
 if TYPE_CHECKING:
-    from kiwiresearch.embed.embedder import CachedEmbedder, Embedder
-    from kiwiresearch.llm.chat import ChatModel, Timeouts
-    from kiwiresearch.llm.model import Model
+    from kiwiresearch.embed import CachedEmbedder, Embedder
+    from kiwiresearch.llm import ChatModel, Model, Timeouts
 
 MAX_BUILT_AT_ONCE = 100_000
 """The index of a book with up to this many entries is built in about a second, so it is not left to the background."""
@@ -101,7 +104,7 @@ def _filtered(index: TitleLookup | None, archive: Archive) -> TitleLookup | None
 
 def chat_model(settings: Settings) -> ChatModel:
     """The model at the address or addresses in the settings; it is not called yet."""
-    from kiwiresearch.llm.chat import ChatModel
+    from kiwiresearch.llm import ChatModel
 
     return ChatModel(
         *model_addresses(settings),
@@ -114,7 +117,7 @@ def chat_model(settings: Settings) -> ChatModel:
 
 def model_timeouts(settings: Settings) -> Timeouts:
     """How long to wait for the model: if it may take longer than the default, it may also be silent for longer."""
-    from kiwiresearch.llm.chat import DEFAULT_TIMEOUTS
+    from kiwiresearch.llm import DEFAULT_TIMEOUTS
 
     longer = max(1.0, settings.model_timeout_s / DEFAULT_TIMEOUTS.total_s)
     return replace(DEFAULT_TIMEOUTS, total_s=settings.model_timeout_s, read_s=DEFAULT_TIMEOUTS.read_s * longer)
@@ -126,7 +129,7 @@ def caching_model(settings: Settings, cache: Path, say: Callable[[str], None]) -
     if not settings.model_url.strip():
         yield None
         return
-    from kiwiresearch.llm.replay import ReplayModel
+    from kiwiresearch.llm import ReplayModel
 
     with chat_model(settings) as model:
         yield ReplayModel(model, cache / "replies", say=say)
@@ -139,14 +142,14 @@ def model_addresses(settings: Settings) -> list[str]:
 
 def model_is_local(settings: Settings) -> bool:
     """Whether what is sent to the model stays on this machine: all of its addresses are loopback ones."""
-    from kiwiresearch.llm.servers import is_on_this_machine
+    from kiwiresearch.llm import is_on_this_machine
 
     return bool(settings.model_url.strip()) and all(map(is_on_this_machine, model_addresses(settings)))
 
 
 def configured_embedder(settings: Settings, cache: Path) -> CachedEmbedder:
     """The embedder named in the settings, with its vectors cached on disk."""
-    from kiwiresearch.embed.embedder import CachedEmbedder
+    from kiwiresearch.embed import CachedEmbedder
 
     return CachedEmbedder(_embedder(settings), cache / "vectors.sqlite")
 
@@ -154,16 +157,16 @@ def configured_embedder(settings: Settings, cache: Path) -> CachedEmbedder:
 def _embedder(settings: Settings) -> Embedder:
     name = settings.embedder.strip()
     if name == "static":
-        from kiwiresearch.embed.static import StaticEmbedder
+        from kiwiresearch.embed import StaticEmbedder
 
         return StaticEmbedder()
     if is_address(name):
-        from kiwiresearch.embed.server import ServerEmbedder
+        from kiwiresearch.embed import ServerEmbedder
 
         return ServerEmbedder(name, settings.embedder_model, settings.embedder_key)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        from kiwiresearch.embed.onnx import OnnxEmbedder
+        from kiwiresearch.embed import OnnxEmbedder
 
         models = sorted(folder.glob("*.onnx"))
         if models and (folder / "tokenizer.json").is_file():

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from kiwiresearch.crawl.settings import LISTS, STRATEGIES, ScoringWeights
+from kiwiresearch.crawl import LISTS, STRATEGIES, ScoringWeights
 from kiwiresearch.errors import BadSettings, BadUsage
-from kiwiresearch.kin.loop.settings import BOUNDS
+from kiwiresearch.kin.loop import BOUNDS
 
 MAX_LIMIT = 10_000_000
 

@@ -12,13 +12,12 @@ from typing import Any
 
 import platformdirs
 
-from kiwiresearch.ask.settings import AskSettings
-from kiwiresearch.crawl.settings import LinkFilters, ScoringWeights, Strategy
+from kiwiresearch.ask import AskSettings
+from kiwiresearch.crawl import LinkFilters, ScoringWeights, Strategy
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.kin.loop.settings import CaseScope
+from kiwiresearch.kin.loop import CaseScope
 from kiwiresearch.workspace.setting_values import LimitSettings, checked_value, value_from_text
-from kiwiresearch.zim.policy import Policy
-from kiwiresearch.zim.sources import SERVE_TIMEOUT_S
+from kiwiresearch.zim import SERVE_TIMEOUT_S, Policy
 
 
 @dataclass(frozen=True, slots=True)

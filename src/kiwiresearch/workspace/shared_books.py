@@ -11,17 +11,27 @@ from typing import Any
 
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.ids import BookId
-from kiwiresearch.search.open_book import TITLE_CALLS
-from kiwiresearch.search.titles import TitleLookup
+from kiwiresearch.search import TITLE_CALLS, TitleLookup
 from kiwiresearch.workspace.other_hosts import OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
 from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.archive import Archive
-from kiwiresearch.zim.peer import MissingBooks, PeerArchive
-from kiwiresearch.zim.peer_protocol import BOOK_CALLS, TOGETHER_BYTES, BadCall, CallReply, announcement_of, answer_call
-from kiwiresearch.zim.policy import without_policy
-from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, listed_book
+from kiwiresearch.zim import (
+    BOOK_CALLS,
+    TOGETHER_BYTES,
+    Archive,
+    BadCall,
+    CallReply,
+    ListedBook,
+    MissingBooks,
+    Opener,
+    PeerArchive,
+    Shelf,
+    announcement_of,
+    answer_call,
+    listed_book,
+    without_policy,
+)
 
 CLOSING_S = 2.0
 """How long closing waits for work in progress."""

@@ -9,8 +9,7 @@ from kiwiresearch.errors import BookNotFound
 from kiwiresearch.ids import BookId
 from kiwiresearch.workspace.policy import allowed_books, hidden_books
 from kiwiresearch.workspace.workspace import Workspace
-from kiwiresearch.zim.shelf import ListedBook, Shelf, pick_books
-from kiwiresearch.zim.sources import Source
+from kiwiresearch.zim import ListedBook, Shelf, Source, pick_books
 
 
 def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool = False) -> Shelf:

@@ -12,8 +12,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.workspace.setting_values import checked_limits
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.store import Store
-    from kiwiresearch.store.users import NewToken, TokenRow, UserRow, UserTokens
+    from kiwiresearch.store import NewToken, Store, TokenRow, UserRow, UserTokens
 
 
 def utc_now() -> str:
@@ -71,7 +70,7 @@ class UserRegister:
         return self._people.tokens(name)
 
     def with_tokens(self, user: UserRow) -> UserTokens:
-        from kiwiresearch.store.users import UserTokens
+        from kiwiresearch.store import UserTokens
 
         return extend(UserTokens, user, tokens=tuple(self.tokens(user.name)))
 

@@ -12,21 +12,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kiwiresearch.errors import CannotWrite, KiwiError, PageNotFound
-from kiwiresearch.messages.message import Message
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.parser import open_page
+from kiwiresearch.messages import Message
+from kiwiresearch.page import PageDoc, Section, open_page
 from kiwiresearch.workspace import settings as settings_module
 from kiwiresearch.workspace.settings import Folders, Settings
-from kiwiresearch.zim.archive import Archive, Book
-from kiwiresearch.zim.files import OpenFileNotes
-from kiwiresearch.zim.integrity import Verdicts
-from kiwiresearch.zim.paths import find_path, near_titles
-from kiwiresearch.zim.policy import hidden_page_named
-from kiwiresearch.zim.shelf import ListedBook, Opener, Shelf, ShelfFile, listed_book, unknown_book
-from kiwiresearch.zim.sources import Source, files_in, is_address
+from kiwiresearch.zim import (
+    Archive,
+    Book,
+    ListedBook,
+    Opener,
+    OpenFileNotes,
+    Shelf,
+    ShelfFile,
+    Source,
+    Verdicts,
+    files_in,
+    find_path,
+    hidden_page_named,
+    is_address,
+    listed_book,
+    near_titles,
+    unknown_book,
+)
 
 if TYPE_CHECKING:
-    from kiwiresearch.store.store import Store
+    from kiwiresearch.store import Store
 
 SAMPLE_NOTICE = "Your shelf is empty, so this is the sample book. Add your own with: kiwiresearch books add FILE.zim"
 
@@ -42,7 +52,7 @@ class Workspace:
 
     def sample(self) -> ListedBook:
         """The sample book, built on first use."""
-        from kiwiresearch.zim.book_writer import sample_file
+        from kiwiresearch.zim import sample_file
 
         source = Source(str(sample_file(self.folders.cache)))
         archive = self.opener.open(source)
@@ -87,7 +97,7 @@ def open_workspace(
     environment: Mapping[str, str] = os.environ, *, say: Callable[[str], None] | None = None
 ) -> Workspace:
     """Open the workspace of a user; notices for the user are passed to `say`."""
-    from kiwiresearch.zim.libzim import set_cluster_cache
+    from kiwiresearch.zim import set_cluster_cache
 
     where = settings_module.folders(environment)
     settings = settings_module.load(where, environment)
@@ -168,7 +178,7 @@ _OPENING = threading.Lock()
 
 def store_of(workspace: Workspace) -> Store:
     """The store of a workspace, opened once per process; it reconnects by itself."""
-    from kiwiresearch.store.store import open_store
+    from kiwiresearch.store import open_store
 
     named = workspace.settings.store.strip()
     url = named or f"sqlite:///{_file(workspace)}"

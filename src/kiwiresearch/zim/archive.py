@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 from kiwiresearch.ids import BookId
-from kiwiresearch.text.languages import three_letter_code
+from kiwiresearch.text import three_letter_code
 
 SCHEME = "zim://"
 

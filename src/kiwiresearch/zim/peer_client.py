@@ -9,7 +9,7 @@ from typing import Any
 from kiwiresearch.errors import HostAway
 from kiwiresearch.http_client import Deadline, FailureKind, HttpClient, HttpFailure, retried_once
 from kiwiresearch.ids import BookId
-from kiwiresearch.messages.message import Message
+from kiwiresearch.messages import Message
 from kiwiresearch.zim.peer_protocol import (
     BUSY,
     MAX_REPLY_BYTES,

@@ -11,8 +11,8 @@ from functools import lru_cache
 from kiwiresearch.codec import Record
 from kiwiresearch.errors import BadSettings, BookHidden, KiwiError, PageHidden, PageNotFound, RedirectLoop
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.words import fold
+from kiwiresearch.messages import Message
+from kiwiresearch.text import fold
 from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, TitleEntry
 from kiwiresearch.zim.paths import find_path, title_of_path
 from kiwiresearch.zim.sources import Source, is_address

@@ -19,12 +19,10 @@ from kiwiresearch.claims.conflicts.sentences import (
 )
 from kiwiresearch.claims.conflicts.value_comparison import compare_own_list, compare_values
 from kiwiresearch.claims.conflicts.word_comparison import compare_denials, compare_fillers
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.ranges import date_relation as date_relation
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.quantity import quantity_relation as quantity_relation
-from kiwiresearch.text.sentences import sentence_starts
-from kiwiresearch.text.similarity import roots_of
+from kiwiresearch.messages import Message
+from kiwiresearch.text import Quantity, roots_of, sentence_starts
+from kiwiresearch.text import quantity_relation as quantity_relation
+from kiwiresearch.text.dates import date_relation as date_relation
 
 MIN_OVERLAP = 0.4
 """The share of the shorter sentence's words that must be in the other."""

@@ -17,12 +17,11 @@ from kiwiresearch.claims.conflicts.sentences import (
 )
 from kiwiresearch.claims.conflicts.value_comparison import ESTIMATE_TOLERANCE, gap_of
 from kiwiresearch.claims.conflicts.words import comparison_words
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.dates.ranges import date_relation as date_relation
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.quantity import quantity_relation as quantity_relation
+from kiwiresearch.messages import Message
+from kiwiresearch.text import Quantity
+from kiwiresearch.text import quantity_relation as quantity_relation
+from kiwiresearch.text.dates import DateMention, DateRange
+from kiwiresearch.text.dates import date_relation as date_relation
 
 PIECE = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|[^\s\w]")
 MAX_CHANGED_PIECES = 8

@@ -10,13 +10,10 @@ from typing import Literal
 
 from kiwiresearch.claims.conflicts.values import SentenceValue, values_in
 from kiwiresearch.claims.conflicts.words import PERSONAL, ComparisonWords, SentenceWord, comparison_words, shared_stem
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.dates.ranges import date_relation as date_relation
-from kiwiresearch.text.quantities import quantities_in
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.words import POSSESSIVE, WORD, plain_lower
+from kiwiresearch.messages import Message
+from kiwiresearch.text import POSSESSIVE, WORD, Quantity, plain_lower, quantities_in
+from kiwiresearch.text.dates import DateMention, DateRange, dates_in
+from kiwiresearch.text.dates import date_relation as date_relation
 
 DisagreementKind = Literal["different year", "different scope", "unit or rounding", "estimate range", "contradiction"]
 DisputedValue = Literal["a number", "a date", "a name", "a denial"]

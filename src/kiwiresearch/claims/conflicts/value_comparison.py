@@ -15,11 +15,11 @@ from kiwiresearch.claims.conflicts.sentences import (
 )
 from kiwiresearch.claims.conflicts.values import SentenceValue, first_moment, last_moment
 from kiwiresearch.claims.conflicts.words import PERSONAL, comparison_words
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.dates.ranges import date_relation as date_relation
-from kiwiresearch.text.quantity import Quantity, Relation
-from kiwiresearch.text.quantity import quantity_relation as quantity_relation
+from kiwiresearch.messages import Message
+from kiwiresearch.text import Quantity, Relation
+from kiwiresearch.text import quantity_relation as quantity_relation
+from kiwiresearch.text.dates import DateRange
+from kiwiresearch.text.dates import date_relation as date_relation
 
 MIN_LIKENESS_WITHOUT_EVENT = 0.6
 """The likeness that two dates need if no word says that both date the same event."""

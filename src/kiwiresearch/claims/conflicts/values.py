@@ -16,10 +16,8 @@ from kiwiresearch.claims.conflicts.words import (
     owner_name,
     shared_stem,
 )
-from kiwiresearch.text.dates.mentions import DateMention
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.quantity import Quantity
-from kiwiresearch.text.words import plain_lower
+from kiwiresearch.text import Quantity, plain_lower
+from kiwiresearch.text.dates import DateMention, DateRange
 
 OPENING = re.compile(r": |\((?=[A-Z0-9])")
 BETWEEN = {sign: re.compile(rf"\s*{sign}\s+(?:and\s+|or\s+)?") for sign in ",;"}

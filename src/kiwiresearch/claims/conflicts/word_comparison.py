@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kiwiresearch.claims.conflicts.sentences import Disagreement, SentenceReading, TextSpan, are_unrelated
 from kiwiresearch.claims.conflicts.words import ComparisonWords, SentenceWord, comparison_words
-from kiwiresearch.messages.message import Message
+from kiwiresearch.messages import Message
 
 MAX_PLACE_DISTANCE = 12
 """How many words after 'born' its place may be."""

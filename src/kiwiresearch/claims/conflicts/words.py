@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from kiwiresearch.text.languages import language_words, stemmer
+from kiwiresearch.text import language_words, stemmer
 
 DATA = files("kiwiresearch.claims") / "data" / "compare"
 

@@ -1,1 +1,15 @@
 """From a page to what it says about one person, each value with the words that say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.extract.by_model import read_missing_fields
+    from kiwiresearch.kin.extract.people import judge_page
+    from kiwiresearch.kin.extract.person_reader import read_person
+    from kiwiresearch.kin.extract.subject import subject_of
+else:
+    __getattr__ = lazy_exports(__name__)

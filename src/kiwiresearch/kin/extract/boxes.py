@@ -13,10 +13,9 @@ from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import same_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Qualifier
-from kiwiresearch.page.doc import Cell, InfoboxRow, PageDoc
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import Cell, InfoboxRow, PageDoc
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateRange, dates_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,13 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.extract.life_dates import date_in, snippet_at
 from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import SentenceSpan, sentences_of
-from kiwiresearch.kin.firewall.attribution import is_stated
+from kiwiresearch.kin.firewall import is_stated
 from kiwiresearch.kin.language import ENGLISH
 from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Sex
-from kiwiresearch.llm.model import Model, extraction, parse_prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.display import printable
+from kiwiresearch.llm import Model, ask, extraction, parse_prompt
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import printable
 
 Check = Callable[[ExtractedFact, str, str, Sex], tuple[object, ...]]
 

@@ -23,8 +23,8 @@ from kiwiresearch.kin.extract.pronouns import (
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan, sentences_of
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import sex_of_name
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 MAX_SENTENCE = 1_400
 """Longer sentences are not read: no author writes them, and the time grows with the square of the length."""

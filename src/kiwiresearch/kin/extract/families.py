@@ -13,8 +13,8 @@ from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.lineage import AncestorLine, parse_ancestor_label
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import Qualifier
-from kiwiresearch.page.doc import Block, PageDoc, Section, Table
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import Block, PageDoc, Section, Table
+from kiwiresearch.text import fold
 
 TABLE_CONFIDENCE = 0.8
 

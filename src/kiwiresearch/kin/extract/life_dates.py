@@ -10,9 +10,8 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Pattern, regex
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.page.doc import Cell, Link, PageDoc
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.page import Cell, Link, PageDoc
+from kiwiresearch.text.dates import DateRange, dates_in
 
 MAX_AGE = 122
 DOUBT = regex.compile(r"(?<=[\p{L}\d])\?(?= \d)")

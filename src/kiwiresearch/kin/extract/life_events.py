@@ -13,9 +13,9 @@ from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import dates_in
 
 
 def read_marriages(text: str, clause: Clause, subject: PageSubject) -> Iterator[Relation]:

@@ -6,8 +6,8 @@ from kiwiresearch.kin.extract.pronouns import CapitalisedWords, Referent
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 
 def is_mention(

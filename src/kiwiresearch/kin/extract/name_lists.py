@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 BRACKET = regex.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 

@@ -8,8 +8,8 @@ from kiwiresearch.kin.extract.life_dates import opening_lifespan
 from kiwiresearch.kin.extract.subject import PageSubject, speaks_of_person
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 NON_PERSON_REASONS = {
     "surname": "a page about a name, not about a person",

@@ -25,10 +25,9 @@ from kiwiresearch.kin.language import ENGLISH, has_family_words, regex
 from kiwiresearch.kin.names import parse_name, sex_of_name
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
 from kiwiresearch.kin.tree import Qualifier
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateRange, dates_in
 
 SIBLING_COUNT_WITHIN = 4_000
 """How far into a page 'the eldest of five children' refers to its subject."""

@@ -10,8 +10,8 @@ from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.extract.subject import PageSubject, SentenceSpan
 from kiwiresearch.kin.language import ENGLISH, regex
 from kiwiresearch.kin.names import name_words, sex_of_name
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 Referent = Literal["subject", "relative", "other"]
 

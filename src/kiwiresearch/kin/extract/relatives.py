@@ -19,7 +19,7 @@ from kiwiresearch.kin.extract.relations import Relation, Rule, parent_relations,
 from kiwiresearch.kin.extract.subject import PageSubject
 from kiwiresearch.kin.language import ENGLISH, Match, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 GOES_ON = regex.compile(r"\s+\p{Ll}{2}")
 """A lower-case word may follow a name that surely is one: 'his daughter Eve Curie wrote'."""

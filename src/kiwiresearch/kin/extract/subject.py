@@ -11,8 +11,8 @@ from kiwiresearch.kin.extract.name_lists import Span
 from kiwiresearch.kin.language import ENGLISH, Match, Pattern, regex
 from kiwiresearch.kin.names import name_words, parse_name, sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, Sex
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 OPENINGS = 14
 """How many blocks from the top the opening may be: boxes laid out as text can come first."""

@@ -1,1 +1,14 @@
 """Nothing becomes a fact that its own quote does not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.firewall.attribution import is_denied_or_doubted, is_stated, sentence_around
+    from kiwiresearch.kin.firewall.check import SURE, check_relative
+    from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut, Violation
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue
-from kiwiresearch.text.hedges import hedges_in
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold, hedges_in
 
 # Any full stop before a capital. `SENTENCE_END` below is stricter: it does not break at "St. " or "J. ".
 SENTENCE_BREAK = re.compile(r"(?<=[.!?])\s+(?=\W*[A-Z])|\n")

@@ -25,9 +25,8 @@ from kiwiresearch.kin.firewall.attribution import (
 from kiwiresearch.kin.firewall.quote import SourceQuote
 from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 
 RangeEnd = Literal["", "first", "last"]
 DateFit = Literal["same", "coarser", "finer", "no"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kiwiresearch.kin.language import ENGLISH, CueTable, cue_table
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 WORD = re.compile(r"[^\W_]+")
 MAX_ROW = 500

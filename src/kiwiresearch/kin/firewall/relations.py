@@ -22,7 +22,7 @@ from kiwiresearch.kin.firewall.violations import Code
 from kiwiresearch.kin.language import ENGLISH, FamilyCue, Match
 from kiwiresearch.kin.names import sex_of_name
 from kiwiresearch.kin.tree import OPPOSITE_SEX, FieldName, Sex
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 PRONOUNS = {"male": "he", "female": "she"}
 

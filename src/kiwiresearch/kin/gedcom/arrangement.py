@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kiwiresearch.kin.gedcom.tags import quality_mark
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy import RedactedTree
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, PersonId, Qualifier, Relationship, SourceId, Tree
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 NATURAL = ("", "biological")
 

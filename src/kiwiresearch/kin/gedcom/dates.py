@@ -6,19 +6,21 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from kiwiresearch.text.dates.calendar import (
+from kiwiresearch.text.dates import (
     FIRST_GREGORIAN_DAY,
     Calendar,
+    DateRange,
     Day,
     DaySpan,
+    Precision,
+    Qualifier,
+    dates_in,
     day_number,
     month_days,
     month_length,
     usual_calendar,
     years,
 )
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, Precision, Qualifier
 
 Version = Literal["5.5.1", "7.0"]
 Unit = Literal["year", "month", "day"]

@@ -10,7 +10,7 @@ from kiwiresearch.kin.gedcom.dates import MONTHS, Version, other_calendar, read_
 from kiwiresearch.kin.gedcom.facts_reader import DATE_NOTE, HASH_NOTE, SCOPE_NOTE, URL_NOTE
 from kiwiresearch.kin.gedcom.tags import SOURCE_WITHOUT_TEXT, EventFields, quality_mark
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Source, SourceId
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 MAX_LINE_CHARS = 250
 """GEDCOM 5.5.1 allows 255 letters in a line, its level, its tag and its end among them."""

@@ -9,7 +9,7 @@ from kiwiresearch.kin.gedcom.dates import other_calendar, read_date
 from kiwiresearch.kin.gedcom.lines import GedcomLine, ImportNotes
 from kiwiresearch.kin.gedcom.tags import QUALITY, SOURCE_WITHOUT_TEXT, UNRATED, EventFields
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Method, PersonId, Source, SourceId, row_id
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 MAX_QUOTE_CHARS = 600
 """Longer records are quoted by the one line that says it."""

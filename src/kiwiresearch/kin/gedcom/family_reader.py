@@ -27,7 +27,7 @@ from kiwiresearch.kin.gedcom.tags import (
     UNION_ENDED,
 )
 from kiwiresearch.kin.tree import Evidence, PersonId, Qualifier, RelationKind, Relationship, Status, row_id
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 
 @dataclass(slots=True)

@@ -10,10 +10,9 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.gedcom.event_writer import EventVersion, event_versions, included_facts
 from kiwiresearch.kin.gedcom.person_writer import slashed_name
 from kiwiresearch.kin.gedcom.tags import ATTRIBUTES, EVENTS, MARRIAGE, SOURCE_WITHOUT_TEXT
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy import RedactedTree
 from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Person, Qualifier, Relationship, Source
-from kiwiresearch.text.dates.calendar import day_at
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange, day_at
 
 SPACE = "http://gedcomx.org/"
 EVENT_TYPES = {"BIRT": "Birth", "BAPM": "Baptism", "DEAT": "Death", "BURI": "Burial"}

@@ -24,7 +24,7 @@ from kiwiresearch.kin.gedcom.event_writer import (
 from kiwiresearch.kin.gedcom.family_reader import parent_scope, partners_scope
 from kiwiresearch.kin.gedcom.person_writer import FamilyLinks, write_person
 from kiwiresearch.kin.gedcom.tags import MARRIAGE, MARRIAGE_NOT_STATED, NO_UNION, PARTNERS, SIBLING, UNION_ENDED
-from kiwiresearch.kin.privacy.redaction import RedactedTree
+from kiwiresearch.kin.privacy import RedactedTree
 from kiwiresearch.kin.tree import Evidence, Fact, PersonId, Relationship, Tree
 
 MarriagesOfCouples = dict[int, tuple[EventVersion, ...]]

@@ -6,23 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.errors import ModelError, ModelUnreachable
-from kiwiresearch.kin.extract.by_model import read_missing_fields
-from kiwiresearch.kin.firewall.attribution import is_denied_or_doubted, sentence_around
+from kiwiresearch.kin.extract import read_missing_fields
+from kiwiresearch.kin.firewall import FieldResult, VerifierOut, is_denied_or_doubted, sentence_around
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.kin.firewall.violations import FieldResult, VerifierOut
 from kiwiresearch.kin.loop.planner_by_model import is_query
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, check_fact
-from kiwiresearch.kin.privacy.living import MAX_AGE
-from kiwiresearch.kin.privacy.mask import Mask
-from kiwiresearch.kin.privacy.withheld_people import find_withheld
+from kiwiresearch.kin.privacy import MAX_AGE, Mask, find_withheld
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, Snippet
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.llm.guards import CircuitBreakerModel, MaskedModel
-from kiwiresearch.llm.model import Model, extraction, model_label, prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.words import fold
+from kiwiresearch.kin.store import CaseStore
+from kiwiresearch.llm import CircuitBreakerModel, MaskedModel, Model, ask, extraction, model_label, prompt
+from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 1_200
 MAX_TEXT = 6_000

@@ -33,10 +33,8 @@ from kiwiresearch.kin.loop.source_records import (
     search_sources,
 )
 from kiwiresearch.kin.source_facts import ExtractedFact
-from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.queues import FrontierItem, RevisitItem, to_utc_text
+from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.store import CaseStore, FrontierItem, RevisitItem, to_utc_text
 from kiwiresearch.kin.tree import Person, PersonId
 
 

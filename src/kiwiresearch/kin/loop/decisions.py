@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from kiwiresearch.kin.conflict import Conflict, find_conflicts
 from kiwiresearch.kin.conflict_by_model import review_conflicts
 from kiwiresearch.kin.plausibility import find_implausible
-from kiwiresearch.kin.privacy.living import living_status
-from kiwiresearch.kin.resolve.by_model import review_by_model
-from kiwiresearch.kin.resolve.pairs import Pair, ordered_pair
-from kiwiresearch.kin.resolve.proposal import MergeProposal
-from kiwiresearch.kin.resolve.resolver import propose
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.values import ConflictRow
+from kiwiresearch.kin.privacy import living_status
+from kiwiresearch.kin.resolve import MergeProposal, Pair, ordered_pair, propose, review_by_model
+from kiwiresearch.kin.store import CaseStore, ConflictRow
 from kiwiresearch.kin.tree import Tree
-from kiwiresearch.llm.model import Model
+from kiwiresearch.llm import Model
 
 
 @dataclass(frozen=True, slots=True)

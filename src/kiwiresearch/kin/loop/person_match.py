@@ -11,8 +11,8 @@ from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord, exa
 from kiwiresearch.kin.names import PersonName, names_conflict, parse_name, sex_of_name, token_similarity
 from kiwiresearch.kin.source_facts import ExtractedFact
 from kiwiresearch.kin.tree import RELATION_FIELDS, FieldName, Person
-from kiwiresearch.text.dates.ranges import DateRange, date_relation
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateRange, date_relation
 
 PARENT_FIELDS: tuple[FieldName, ...] = ("father", "mother", "parent")
 RECIPROCAL_FIELDS: Mapping[str, tuple[FieldName, ...]] = {

@@ -10,9 +10,8 @@ from typing import Any, Literal
 from kiwiresearch.kin.loop.progress import STOP_CONDITIONS, LoopState
 from kiwiresearch.kin.loop.queries import QueryKey, QueryOrigin, TreePosition, suggested_items
 from kiwiresearch.kin.loop.revisits import BetterQuery, FailedSearch, original_item_id, query_label
-from kiwiresearch.kin.resolve.proposal import MergeProposal
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.queues import ClueItem, FrontierItem, RevisitItem
+from kiwiresearch.kin.resolve import MergeProposal
+from kiwiresearch.kin.store import CaseStore, ClueItem, FrontierItem, RevisitItem
 from kiwiresearch.kin.tree import Tree
 
 ActionKind = Literal["fetch", "revisit", "merge", "stop"]

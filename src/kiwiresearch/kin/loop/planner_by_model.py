@@ -24,10 +24,8 @@ from kiwiresearch.kin.loop.planner import (
     Revisit,
     plan_by_rules,
 )
-from kiwiresearch.llm.model import Message, Model, extraction, model_label, prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.words import fold
+from kiwiresearch.llm import Message, Model, ask, extraction, model_label, prompt
+from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 900
 MAX_LISTED = 20

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from kiwiresearch.codec import plain
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY, is_local
-from kiwiresearch.kin.sources.source import EvidenceSource
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.queues import QUEUES, ClueItem, FrontierItem, Item, ItemStatus
+from kiwiresearch.kin.sources import EvidenceSource
+from kiwiresearch.kin.store import QUEUES, CaseStore, ClueItem, FrontierItem, Item, ItemStatus
 
 TARGET_CONFIDENCE = 0.9
 """The confidence that ends a case, or that share of the best its sources can give."""

@@ -15,9 +15,9 @@ from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.loop.source_records import RELIABILITY
 from kiwiresearch.kin.names import parse_name
 from kiwiresearch.kin.source_facts import Hypothesis
-from kiwiresearch.kin.store.queues import ClueItem, FrontierItem
+from kiwiresearch.kin.store import ClueItem, FrontierItem
 from kiwiresearch.kin.tree import FieldName, PersonId, Tree, row_id
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 SIMILAR_FROM = 90
 """From this similarity two queries with the same people and years count as one."""

@@ -9,7 +9,7 @@ from kiwiresearch.kin.loop.person_match import MentionedPerson, group_mentions
 from kiwiresearch.kin.loop.source_records import CheckedFact, CheckedRecord
 from kiwiresearch.kin.names import sex_of_title
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.store.case import CaseStore
+from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.kin.tree import (
     RELATION_FIELDS,
     FieldName,
@@ -20,7 +20,7 @@ from kiwiresearch.kin.tree import (
     SourceId,
     row_id,
 )
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 AddressLookup = Callable[[str, str], str | None]
 """The address of the page at a path of a book; None if there is none."""

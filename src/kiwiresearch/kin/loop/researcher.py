@@ -24,11 +24,10 @@ from kiwiresearch.kin.loop.revisits import (
     revisit_items,
 )
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.sources.source import EvidenceSource
-from kiwiresearch.kin.store.case import CaseStore
-from kiwiresearch.kin.store.queues import ABANDONED, ClueItem, QueueName, RevisitItem
+from kiwiresearch.kin.sources import EvidenceSource
+from kiwiresearch.kin.store import ABANDONED, CaseStore, ClueItem, QueueName, RevisitItem
 from kiwiresearch.kin.tree import PersonId, Tree
-from kiwiresearch.llm.model import Model
+from kiwiresearch.llm import Model
 
 DECIDE_EVERY = 8
 """The steps between two decisions; more as the case grows."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kiwiresearch.errors import BadUsage, NothingFound
-from kiwiresearch.kin.extract.person_reader import read_person
+from kiwiresearch.kin.extract import read_person
 from kiwiresearch.kin.loop.queries import KINSHIP_WORDS
 from kiwiresearch.kin.names import name_words, parse_name, token_similarity
-from kiwiresearch.kin.report.labels import year_phrase
+from kiwiresearch.kin.report import year_phrase
 from kiwiresearch.kin.source_facts import PersonReading
-from kiwiresearch.kin.sources.books import SMALL_WORDS, BookSource
-from kiwiresearch.kin.sources.source import Fetched
-from kiwiresearch.text.words import fold
+from kiwiresearch.kin.sources import SMALL_WORDS, BookSource, Fetched
+from kiwiresearch.text import fold
 
 OPENING_CHARS, LEAD_CHARS = 120, 4_000
 """The part of a page that has the full name, and the part that has other names."""

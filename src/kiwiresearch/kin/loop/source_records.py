@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import HostAway, KiwiError, SourceRefused, SourceResting
-from kiwiresearch.kin.extract.person_reader import read_person
-from kiwiresearch.kin.firewall.check import SURE, check, check_relative
-from kiwiresearch.kin.firewall.violations import Violation
+from kiwiresearch.kin.extract import read_person
+from kiwiresearch.kin.firewall import SURE, Violation, check_relative
+from kiwiresearch.kin.firewall.check import check
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading
-from kiwiresearch.kin.sources.books import BookSource
-from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+from kiwiresearch.kin.sources import BookSource, EvidenceSource, Fetched, PersonQuery
 from kiwiresearch.kin.tree import FieldName, Method, Person, Status
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange
 
 RELIABILITY: Mapping[Method, float] = {
     "lead": 0.65,

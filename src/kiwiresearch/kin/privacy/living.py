@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.kin.privacy.text_parts import has_modern_clue
 from kiwiresearch.kin.tree import NOT_BY_BIRTH, FieldName, LivingStatus, Person, PersonId, Relationship, Status, Tree
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.calendar import day_at
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.messages import Message
+from kiwiresearch.text.dates import DateRange, day_at
 
 YOUNGEST_PARENT = 12
 YOUNGEST_SPOUSE = 12

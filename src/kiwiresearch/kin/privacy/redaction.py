@@ -31,9 +31,8 @@ from kiwiresearch.kin.tree import (
     SourceId,
     Tree,
 )
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.calendar import years
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.messages import Message
+from kiwiresearch.text.dates import DateRange, years
 
 
 def decade(when: DateRange | None) -> DateRange | None:

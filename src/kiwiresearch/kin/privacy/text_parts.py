@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 INSIDE_WORDS = "\u00ad\u200b-\u200f\u2060\ufeff'’ʼ\u0300-\u036f"
 """Characters inside a word that do not end it."""

@@ -13,9 +13,7 @@ from typing import Literal, NamedTuple
 
 from kiwiresearch.kin.privacy.text_parts import Token, is_region, parts_of, tokens, words
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text.dates.calendar import day_at
-from kiwiresearch.text.dates.language import date_words
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.text.dates import DateRange, date_words, day_at
 
 TraceKind = Literal["name", "date", "place", "id", "contact"]
 

@@ -30,8 +30,8 @@ from kiwiresearch.kin.tree import (
     PersonId,
     Tree,
 )
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.messages import Message
+from kiwiresearch.text.dates import DateRange
 
 LIVING_NAME = Message("Living", "person.living")
 """The name of an anonymous person."""

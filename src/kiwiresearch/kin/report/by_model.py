@@ -15,12 +15,9 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.report.family_case import FamilyCase
 from kiwiresearch.kin.report.labels import display_name, join_names
 from kiwiresearch.kin.report.summary import SummarySentence, summary
-from kiwiresearch.llm.model import Model, Prompt, model_label, parse_prompt, write_up
-from kiwiresearch.llm.structured import ask, item_or_none
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.words import fold
+from kiwiresearch.llm import Model, Prompt, ask, item_or_none, model_label, parse_prompt, write_up
+from kiwiresearch.text import fold, printable
+from kiwiresearch.text.dates import DateRange, dates_in
 
 Fault = Literal[
     "empty",

@@ -23,8 +23,8 @@ from kiwiresearch.kin.report.labels import display_name, year_phrase
 from kiwiresearch.kin.report.pedigree import elbow, is_doubtful_tie, parent_ties, tie_note
 from kiwiresearch.kin.timeline import birth_of
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.display import count_of
+from kiwiresearch.messages import Message
+from kiwiresearch.text import count_of
 
 MAX_BOXES = 160
 COUPLE_GAP = 22.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 
-from kiwiresearch.document.svg import FAMILY_FONT, is_rtl, svg_number, svg_picture
+from kiwiresearch.document import FAMILY_FONT, is_rtl, svg_number, svg_picture
 from kiwiresearch.kin.report.labels import display_name, lifespan, one_line
 from kiwiresearch.kin.tree import PersonId, Tree
 

@@ -16,9 +16,9 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
-from kiwiresearch.messages.message import Message
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.display import printable
+from kiwiresearch.messages import Message
+from kiwiresearch.text import printable
+from kiwiresearch.text.dates import DateRange
 
 UNNAMED = "Name not known"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.document.model import Branch, Line, Span, line_of
+from kiwiresearch.document import Branch, Line, Span, line_of
 from kiwiresearch.kin.report.descendants import (
     Couples,
     children_of_couple,

@@ -22,7 +22,7 @@ from kiwiresearch.kin.report.drawing import (
 )
 from kiwiresearch.kin.report.labels import display_name
 from kiwiresearch.kin.tree import DISCARDED, PersonId, Relationship, Tree
-from kiwiresearch.text.display import count_of
+from kiwiresearch.text import count_of
 
 MAX_BOXES = 127
 """Seven complete generations; people further away are counted, not drawn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kiwiresearch.document.model import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
+from kiwiresearch.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
 from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
@@ -35,9 +35,8 @@ from kiwiresearch.kin.tree import (
     Status,
     Tree,
 )
-from kiwiresearch.text.dates.ranges import ENDLESS
-from kiwiresearch.text.display import count_of
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import count_of, fold
+from kiwiresearch.text.dates import ENDLESS
 
 SOURCE_ANCHOR = "source"
 """What the anchors of the sources begin with."""

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from kiwiresearch.document.html import html_page
-from kiwiresearch.document.markdown import markdown
-from kiwiresearch.document.model import (
+from kiwiresearch.document import (
     Block,
     Document,
     FactList,
@@ -21,8 +19,10 @@ from kiwiresearch.document.model import (
     Span,
     Table,
     external_url,
+    html_page,
     line_of,
 )
+from kiwiresearch.document.markdown import markdown
 from kiwiresearch.kin.report.descendants import descendants
 from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, RankedValue
 from kiwiresearch.kin.report.labels import (
@@ -41,7 +41,7 @@ from kiwiresearch.kin.report.proof import SOURCE_ANCHOR, Proofs, source_numbers,
 from kiwiresearch.kin.report.summary import SummarySentence, open_points, relation_to_seed, summary
 from kiwiresearch.kin.timeline import Event, timeline
 from kiwiresearch.kin.tree import PersonId
-from kiwiresearch.text.display import count_of
+from kiwiresearch.text import count_of
 
 ABSENCE = (
     "What was searched for and not found is listed too. It is no evidence of absence: "

@@ -13,8 +13,8 @@ from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
 from kiwiresearch.kin.timeline import accepted_fact, age_at, birth_of, death_of, place_of
 from kiwiresearch.kin.tree import DISCARDED, FieldName, Person, PersonId, Relationship, Tree
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.display import count_of
+from kiwiresearch.text import count_of
+from kiwiresearch.text.dates import DateRange
 
 MAX_NAMES = 12
 MAX_GAPS = 6

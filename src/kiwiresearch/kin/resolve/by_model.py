@@ -16,11 +16,8 @@ from kiwiresearch.errors import ModelError
 from kiwiresearch.kin.resolve.proposal import ACTIONS, DEFAULT_SETTINGS, Action, MergeProposal, ResolveSettings
 from kiwiresearch.kin.resolve.resolver import MIN_SUPPORT
 from kiwiresearch.kin.tree import Person, PersonId, Tree
-from kiwiresearch.llm.guards import find_ungrounded_word
-from kiwiresearch.llm.model import Model, extraction, model_label, prompt
-from kiwiresearch.llm.structured import ask
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.words import fold
+from kiwiresearch.llm import Model, ask, extraction, find_ungrounded_word, model_label, prompt
+from kiwiresearch.text import fold, printable
 
 REPLY_TOKENS = 600
 MAX_RELATIVES = 12

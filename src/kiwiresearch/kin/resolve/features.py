@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import OSA
 
 from kiwiresearch.kin.resolve.profile import ALL_TIME, INITIAL, NameParts, Profile, Years, word_similarity
-from kiwiresearch.text.dates.ranges import DateRange, date_relation
+from kiwiresearch.text.dates import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50

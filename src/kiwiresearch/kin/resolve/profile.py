@@ -13,9 +13,8 @@ from rapidfuzz.distance import JaroWinkler
 
 from kiwiresearch.kin.names import name_words, parse_name
 from kiwiresearch.kin.tree import Person, PersonId, Sex, Tree
-from kiwiresearch.text.dates.calendar import day_at
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
+from kiwiresearch.text.dates import DateRange, day_at
 
 SIGNS = str.maketrans("/_", "  ")
 ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")

@@ -1,1 +1,27 @@
 """Where evidence comes from: the local books first, then what the user switched on, each asked as it wants to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.sources.books import SCHEME, SMALL_WORDS, BookSource
+    from kiwiresearch.kin.sources.factory import open_sources
+    from kiwiresearch.kin.sources.gate import Credentials, Gate, Permissions, key_variable
+    from kiwiresearch.kin.sources.plugin import Plugin
+    from kiwiresearch.kin.sources.politeness import Clock, PluginMemory
+    from kiwiresearch.kin.sources.registry import (
+        FixtureCheck,
+        KnownPlugin,
+        Plugins,
+        check_plugin,
+        load_plugins,
+        read_plugin,
+    )
+    from kiwiresearch.kin.sources.sign_in import SignIn
+    from kiwiresearch.kin.sources.site import PluginHealth
+    from kiwiresearch.kin.sources.source import EvidenceSource, Fetched, PersonQuery
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from kiwiresearch.errors import HostAway, KiwiError, PageNotFound
 from kiwiresearch.kin.sources.source import SUFFIXES, Fetched, PersonQuery
 from kiwiresearch.kin.tree import Source, row_id
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.search.shelf_search import SearchOptions, SearchResult, search_books
-from kiwiresearch.text.words import fold
-from kiwiresearch.zim.policy import hidden_at
+from kiwiresearch.page import PageDoc, open_page
+from kiwiresearch.search import OpenBook, SearchOptions, SearchResult, search_books
+from kiwiresearch.text import fold
+from kiwiresearch.zim import hidden_at
 
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10

@@ -13,7 +13,7 @@ from kiwiresearch.kin.sources.sign_in import SignIn
 from kiwiresearch.kin.sources.site import SiteSource
 from kiwiresearch.kin.sources.source import EvidenceSource
 from kiwiresearch.kin.sources.wikidata import WikidataSource
-from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.search import OpenBook
 
 
 def open_sources(

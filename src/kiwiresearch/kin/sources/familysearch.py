@@ -20,9 +20,8 @@ from kiwiresearch.kin.sources.site import PluginSource, search_params, source_re
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.transport import Request
 from kiwiresearch.kin.tree import DATE_FIELDS, FieldName, Sex
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text.dates import DateRange, dates_in
+from kiwiresearch.zim import EntryRef
 
 EVENTS: dict[str, tuple[FieldName | None, FieldName | None]] = {
     "Birth": ("birth_date", "birth_place"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-from kiwiresearch.page.html import regular_document
+from kiwiresearch.page import regular_document
 
 INVISIBLE = "script, style, template, noscript, head, iframe, svg, object, select, textarea"
 HIDDEN = '[hidden], [aria-hidden="true"], [style*="display:none"], [style*="display: none"]'

@@ -11,8 +11,8 @@ from kiwiresearch.kin.source_facts import ExtractedFact, PersonReading, Snippet
 from kiwiresearch.kin.sources.plugin import Plugin, Rule, span_of
 from kiwiresearch.kin.sources.site_page import SelectedElement, SitePage
 from kiwiresearch.kin.tree import FieldName
-from kiwiresearch.text.dates.mentions import DateMention, dates_in
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.text.dates import DateMention, dates_in
+from kiwiresearch.zim import EntryRef
 
 MAX_VALUE = 300
 """No name, place or date is longer; a selector that finds more has found something else."""

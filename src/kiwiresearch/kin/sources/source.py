@@ -9,8 +9,8 @@ from typing import Protocol
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.kin.source_facts import PersonReading
 from kiwiresearch.kin.tree import LivingStatus, Source
-from kiwiresearch.page.doc import PageDoc
-from kiwiresearch.text.words import fold
+from kiwiresearch.page import PageDoc
+from kiwiresearch.text import fold
 
 
 def quotable_line(about: str, property_name: str, value: str, rest: Mapping[str, object]) -> str:

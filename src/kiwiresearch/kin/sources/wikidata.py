@@ -18,11 +18,18 @@ from kiwiresearch.kin.sources.site import PluginSource, fetch_all, source_record
 from kiwiresearch.kin.sources.source import Fetched, PersonQuery, quotable_line
 from kiwiresearch.kin.sources.wikidata_queries import Endpoint, Row
 from kiwiresearch.kin.tree import DATE_FIELDS, RELATION_FIELDS, FieldName, Qualifier, Sex
+from kiwiresearch.text.dates import (
+    FIRST_GREGORIAN_DAY,
+    Calendar,
+    DateRange,
+    Precision,
+    calendar_year,
+    dates_in,
+    day_number,
+    month_length,
+)
 from kiwiresearch.text.dates import calendar as units
-from kiwiresearch.text.dates.calendar import FIRST_GREGORIAN_DAY, Calendar, calendar_year, day_number, month_length
-from kiwiresearch.text.dates.mentions import dates_in
-from kiwiresearch.text.dates.ranges import DateRange, Precision
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 MOMENT = re.compile(r"([+-]?)(\d{4,9})-(\d\d)-(\d\d)T")
 JULIAN = "Q1985786"

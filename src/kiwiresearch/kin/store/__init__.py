@@ -1,1 +1,26 @@
 """The case database: what was found, where, who said so, and everything that was decided about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.kin.store.case import CaseStore
+    from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
+    from kiwiresearch.kin.store.location import CaseSchemas
+    from kiwiresearch.kin.store.queues import (
+        ABANDONED,
+        QUEUES,
+        ClueItem,
+        FrontierItem,
+        Item,
+        ItemStatus,
+        QueueName,
+        RevisitItem,
+        to_utc_text,
+    )
+    from kiwiresearch.kin.store.values import ConflictRow, MergeCluster
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -12,8 +12,7 @@ from kiwiresearch.kin.store.database import CaseDatabase, StorePart
 from kiwiresearch.kin.store.tables import AUDIT_HEAD, AUDIT_LOG
 from kiwiresearch.kin.store.values import CaseAuditRow
 from kiwiresearch.kin.tree import LivingStatus, row_id
-from kiwiresearch.store.audit import AuditChain, AuditProblem
-from kiwiresearch.store.engine import BACKUP
+from kiwiresearch.store import BACKUP, AuditChain, AuditProblem
 
 CHAIN = AuditChain(
     AUDIT_LOG,

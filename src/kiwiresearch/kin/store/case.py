@@ -17,7 +17,7 @@ from kiwiresearch.kin.store.queues import Queues
 from kiwiresearch.kin.store.records import RecordStore
 from kiwiresearch.kin.store.research_log import ResearchLog
 from kiwiresearch.kin.store.tree_reader import TreeReader
-from kiwiresearch.store.database import BUSY_S
+from kiwiresearch.store import BUSY_S
 
 
 class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, IntegrityChecker):

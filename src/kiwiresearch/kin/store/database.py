@@ -21,10 +21,7 @@ from kiwiresearch.kin.store.folder_lock import WAIT_REMEDY, locked_folder
 from kiwiresearch.kin.store.location import CASE_ERRORS, create_schema
 from kiwiresearch.kin.store.tables import AUDIT_HEAD, CASE_FORMAT, METADATA, RESEARCH_CASE, create_triggers
 from kiwiresearch.kin.tree import row_id
-from kiwiresearch.store.audit import START
-from kiwiresearch.store.database import Database
-from kiwiresearch.store.engine import Address
-from kiwiresearch.store.schema import Schema, table_names
+from kiwiresearch.store import START, Address, Database, Schema, table_names
 
 WRITER = "writer"
 """The lock that makes a case on a server have one writer, as a file has."""

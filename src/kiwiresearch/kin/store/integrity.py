@@ -16,8 +16,7 @@ from kiwiresearch.kin.store.records import follow_merges
 from kiwiresearch.kin.store.tables import ASSERTION, AUDIT_LOG, EVIDENCE_CLAIM, METADATA, PERSON
 from kiwiresearch.kin.store.values import date_from_json
 from kiwiresearch.kin.tree import row_id
-from kiwiresearch.store.database import BUSY_S
-from kiwiresearch.store.schema import digest
+from kiwiresearch.store import BUSY_S, digest
 
 BATCH = 500
 

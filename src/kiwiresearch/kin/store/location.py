@@ -11,8 +11,7 @@ from sqlalchemy.schema import DropSchema
 
 from kiwiresearch.errors import BadUsage, FolderTaken, RunDamaged, StoreUnreachable
 from kiwiresearch.kin.store.tables import AUDIT_HEAD
-from kiwiresearch.store.database import BUSY_S
-from kiwiresearch.store.engine import POOL_SIZE, Address, ErrorKinds, database_errors, open_engine
+from kiwiresearch.store import BUSY_S, POOL_SIZE, Address, ErrorKinds, database_errors, open_engine
 
 CASE_ERRORS = ErrorKinds("case", busy=FolderTaken, damaged=RunDamaged, unreachable=StoreUnreachable)
 SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]*")

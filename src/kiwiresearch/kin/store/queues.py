@@ -13,7 +13,7 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.kin.store.database import StorePart
 from kiwiresearch.kin.store.tables import QUEUE_ITEM
 from kiwiresearch.kin.tree import row_id
-from kiwiresearch.text.words import fold
+from kiwiresearch.text import fold
 
 
 def to_utc_text(text: str, *, later_s: float = 0.0) -> str:

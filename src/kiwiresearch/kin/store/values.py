@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from kiwiresearch.kin.tree import DISCARDED, PersonId
-from kiwiresearch.text.dates.ranges import ENDLESS, DateRange
+from kiwiresearch.text.dates import ENDLESS, DateRange
 
 
 @dataclass(frozen=True, slots=True)

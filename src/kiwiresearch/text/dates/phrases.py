@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kiwiresearch.messages.catalogue import HARD_SPACE, LOCALES
+from kiwiresearch.messages import HARD_SPACE, LOCALES
 from kiwiresearch.text.dates import calendar
 from kiwiresearch.text.dates.calendar import FIRST_GREGORIAN_DAY, SEASON_MONTHS, Day, DaySpan, astronomical_year
 from kiwiresearch.text.dates.language import date_words

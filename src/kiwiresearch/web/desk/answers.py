@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from kiwiresearch.ask.answer import Answer, AnswerBook
-from kiwiresearch.ask.presentation import (
+from kiwiresearch.ask import (
+    Answer,
+    AnswerBook,
     Confidence,
     DisagreementPart,
     Headline,
@@ -21,15 +22,14 @@ from kiwiresearch.ask.presentation import (
     numbered,
 )
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.llm.model import short_model_name
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.parser import open_page
-from kiwiresearch.text.languages import language_words
+from kiwiresearch.llm import short_model_name
+from kiwiresearch.messages import Catalogue
+from kiwiresearch.page import PageDoc, Section, open_page
+from kiwiresearch.text import language_words
 from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 MARK = re.compile(r"\[(\d{1,3})\]")
 

@@ -9,24 +9,33 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
+from kiwiresearch.atlas import (
+    EDGE_KINDS,
+    FAMILIES,
+    GRAPH,
+    RANK_ORDERS,
+    Atlas,
+    EdgeKind,
+    RankOrder,
+    Recipe,
+    ResultPage,
+    ResultWindow,
+    edge_pages,
+    overview,
+    ranked_pages,
+)
 from kiwiresearch.atlas import contradictions as against
 from kiwiresearch.atlas import queries as times
 from kiwiresearch.atlas import relatives as people
-from kiwiresearch.atlas.atlas import Atlas, Recipe
-from kiwiresearch.atlas.database import ResultPage, ResultWindow
-from kiwiresearch.atlas.families import FAMILIES
-from kiwiresearch.atlas.graph import GRAPH
-from kiwiresearch.atlas.queries import EDGE_KINDS, RANK_ORDERS, EdgeKind, RankOrder, edge_pages, overview, ranked_pages
-from kiwiresearch.cases.case import this_year
-from kiwiresearch.claims.conflicts.sentences import DisagreementKind
+from kiwiresearch.cases import this_year
+from kiwiresearch.claims.conflicts import DisagreementKind
 from kiwiresearch.errors import BadUsage, NothingFound, PageHidden
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import AtlasNotReady, ServerContext, overview_key
 from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, none_if_empty, numbered_page
-from kiwiresearch.web.guard.identity import FamilyAccess
-from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.web.guard import FamilyAccess, RoleRouter
+from kiwiresearch.zim import EntryRef
 
 SIZE = 25
 SearchWords = Annotated[str, Field(max_length=200)]

@@ -11,18 +11,18 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, Difference, Dispute, PartKey, Statement
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
+from kiwiresearch.brief import Brief, Difference, Dispute, PartKey, Statement
+from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType
 from kiwiresearch.evidence import Quote
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.notes import claim_target
 from kiwiresearch.web.run_view import RunName, RunView, run_views
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 Hedging = Literal["", "none", "any", "may", "some", "debated", "uncertain"]
 Order = Literal["", "type", "-type", "page", "-page", "hedging", "-hedging", "confidence", "-confidence"]

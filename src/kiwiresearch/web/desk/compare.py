@@ -8,18 +8,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.diff.run_comparison import (
-    DIFFERENCE_KINDS,
-    Comparison,
-    difference_counts,
-    differences,
-)
+from kiwiresearch.diff import DIFFERENCE_KINDS, Comparison, difference_counts, differences
 from kiwiresearch.errors import RunNotFound
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.comparisons import ComparisonCache
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
 
 DIFFERENCES_PER_PAGE = 25

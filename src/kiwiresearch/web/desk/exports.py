@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from kiwiresearch.export.formats import grouped_formats
-from kiwiresearch.jobs.queue import JobQueue
+from kiwiresearch.export import grouped_formats
+from kiwiresearch.jobs import JobQueue
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.exports import download_response
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.run_view import run_views
 
 RunId = Annotated[str, Path(max_length=255)]

@@ -10,11 +10,10 @@ from starlette.responses import Response
 
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.kin.gedcom.reader import MAX_FILE_BYTES
-from kiwiresearch.kin.loop.seeds import candidate_people
-from kiwiresearch.kin.loop.settings import BOUNDS
-from kiwiresearch.kin.sources.books import BookSource
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.kin.gedcom import MAX_FILE_BYTES
+from kiwiresearch.kin.loop import BOUNDS, candidate_people
+from kiwiresearch.kin.sources import BookSource
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.family_case import add_case_pages, add_evidence_pages, add_source_pages
@@ -24,7 +23,7 @@ from kiwiresearch.web.desk.family_people import add_people_pages, add_review_pag
 from kiwiresearch.web.desk.family_tree import add_tree_pages
 from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.family_models import MAX_SEEDS, StartBody
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 
 CASES_A_PAGE = 50

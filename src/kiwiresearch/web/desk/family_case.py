@@ -8,21 +8,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.cases import merges_record, set_plugin, source_records
 from kiwiresearch.cases import records as told
-from kiwiresearch.cases.review import merges_record
-from kiwiresearch.cases.sources import set_plugin, source_records
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import without_paths
-from kiwiresearch.jobs.job import FamilyRequest
-from kiwiresearch.kin.report.labels import FIELD_LABELS
-from kiwiresearch.kin.sources.registry import load_plugins as all_plugins
-from kiwiresearch.kin.tree import FieldName, PersonId, Tree
+from kiwiresearch.jobs import FamilyRequest
+from kiwiresearch.kin import FieldName, PersonId, Tree
+from kiwiresearch.kin.report import FIELD_LABELS
+from kiwiresearch.kin.sources import load_plugins as all_plugins
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId, PluginId, require_known, visible_person
 from kiwiresearch.web.family_files import AuditHead, proof_record
-from kiwiresearch.web.guard.roles import allow
+from kiwiresearch.web.guard import allow
 from kiwiresearch.web.job_requests import start_job
 
 ROWS_A_PAGE = 100

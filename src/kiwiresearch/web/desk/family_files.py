@@ -12,15 +12,15 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.responses import Response
 
-from kiwiresearch.cases.exports import FILE_NAMES, CaseFormat
+from kiwiresearch.cases import FILE_NAMES, CaseFormat
 from kiwiresearch.errors import BadUsage, KiwiError
-from kiwiresearch.kin.gedcom.reader import EXPORT_AGAIN, MAX_FILE_BYTES
-from kiwiresearch.kin.privacy.redaction import MODES, Mode
+from kiwiresearch.kin.gedcom import EXPORT_AGAIN, MAX_FILE_BYTES
+from kiwiresearch.kin.privacy import MODES, Mode
 from kiwiresearch.web.desk.family_frame import FamilyPages
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import CaseId
 from kiwiresearch.web.family_files import CLOSE_CONNECTION, PART_TIMEOUT_S, drain_body, export_response, receive_upload
-from kiwiresearch.web.guard.roles import allow
+from kiwiresearch.web.guard import allow
 from kiwiresearch.web.problems import Refused
 
 FIELD = b"file"

@@ -9,15 +9,12 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
-from kiwiresearch.cases.record_types import EvidenceRecord, FactRecord
-from kiwiresearch.cases.records import CachedCase
+from kiwiresearch.cases import CachedCase, EvidenceRecord, FactRecord
 from kiwiresearch.codec import extend, plain
-from kiwiresearch.jobs.job import FamilyRequest, Job
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.kin.privacy.redaction import Mode, RedactedTree
-from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.report.lineage import people_in_order
-from kiwiresearch.kin.tree import PersonId
+from kiwiresearch.jobs import FamilyRequest, Job, JobQueue
+from kiwiresearch.kin import PersonId
+from kiwiresearch.kin.privacy import Mode, RedactedTree
+from kiwiresearch.kin.report import lifespan, people_in_order
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages

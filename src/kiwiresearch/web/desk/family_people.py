@@ -9,19 +9,16 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import Response
 
+from kiwiresearch.cases import NamedConflict, PersonName, PersonRecord, review, set_living
 from kiwiresearch.cases import records as told
-from kiwiresearch.cases import review
-from kiwiresearch.cases.record_types import NamedConflict, PersonName, PersonRecord
-from kiwiresearch.cases.review import set_living
 from kiwiresearch.codec import extend
-from kiwiresearch.kin.conflict import RankedValue
-from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.tree import FieldName, LivingStatus, Tree
+from kiwiresearch.kin import FieldName, LivingStatus, RankedValue, Tree
+from kiwiresearch.kin.report import lifespan
 from kiwiresearch.web.bodies import MAX_NAME
 from kiwiresearch.web.desk.family_frame import FamilyPages, LinkedEvidence, LinkedFact, person_options
 from kiwiresearch.web.desk.pages import redirect
 from kiwiresearch.web.families import Candidates, CaseId, Decide, MergeId, Person, require_known, visible_person
-from kiwiresearch.web.guard.roles import allow
+from kiwiresearch.web.guard import allow
 
 PEOPLE_A_PAGE = 100
 

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.cases import records as told
-from kiwiresearch.kin.report.descendants import descendants_layout
-from kiwiresearch.kin.report.drawing import (
+from kiwiresearch.kin import PersonId, Tree
+from kiwiresearch.kin.report import (
     BOX_HEIGHT,
     BOX_WIDTH,
     CORNERS,
@@ -24,12 +24,12 @@ from kiwiresearch.kin.report.drawing import (
     Layout,
     Tie,
     box_lines,
+    descendants_layout,
+    lifespan,
     number,
+    pedigree_layout,
 )
-from kiwiresearch.kin.report.labels import lifespan
-from kiwiresearch.kin.report.pedigree import pedigree_layout
-from kiwiresearch.kin.tree import PersonId, Tree
-from kiwiresearch.messages.catalogue import Catalogue
+from kiwiresearch.messages import Catalogue
 from kiwiresearch.web.context import catalogue_for
 from kiwiresearch.web.desk.family_frame import FamilyPages, person_ids_by_distance, person_options
 from kiwiresearch.web.desk.translations import person_name, said

@@ -14,21 +14,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from kiwiresearch.brief.graph_picture import graph_picture
-from kiwiresearch.claims.claim import Claim
+from kiwiresearch.claims import Claim
 from kiwiresearch.ids import BookId
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.messages.message import Message
-from kiwiresearch.runs.run_files import RunGraph, RunGraphLink
-from kiwiresearch.search.query import ScoreTerm
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.messages import Catalogue, Message
+from kiwiresearch.runs import RunGraph, RunGraphLink
+from kiwiresearch.search import ScoreTerm
 from kiwiresearch.web.addresses import list_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.translations import translated
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import NotInRun
 from kiwiresearch.web.run_view import RunName, RunView, run_views
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 MAX_LINKS = 4_000
 """Links that are drawn: first those that led to pages, then the heaviest."""

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.run import Run
+from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest
+from kiwiresearch.runs import Run
 from kiwiresearch.web.addresses import job_address, run_address
 from kiwiresearch.web.bodies import Words
 from kiwiresearch.web.context import ServerContext
@@ -19,8 +18,8 @@ from kiwiresearch.web.desk.intent import Intent, action_address, allowed_actions
 from kiwiresearch.web.desk.pages import Pages, redirect
 from kiwiresearch.web.desk.questions import QuestionHistory
 from kiwiresearch.web.desk.shelf import DeskState
-from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.workspace.policy import hidden_books
+from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.workspace import hidden_books
 
 MAX_RUNS = 6
 MAX_QUESTIONS = 8

@@ -9,16 +9,15 @@ from itertools import groupby
 from typing import Literal
 from urllib.parse import urlencode
 
-from kiwiresearch.claims.opening import LIVED
+from kiwiresearch.claims import LIVED
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.messages.catalogue import LANGUAGES
-from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.text.languages import language_words, three_letter_code
-from kiwiresearch.text.words import fold, plain_lower
+from kiwiresearch.messages import LANGUAGES
+from kiwiresearch.search import OpenBook
+from kiwiresearch.text import fold, language_words, plain_lower, three_letter_code
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.web.guard.identity import current_visitor
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.web.guard import current_visitor
+from kiwiresearch.zim import EntryRef
 
 Action = Literal["ask", "research", "find", "family"]
 Kind = Literal["question", "name", "words"]

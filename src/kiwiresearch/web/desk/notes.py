@@ -10,21 +10,12 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from kiwiresearch.errors import CannotWrite, KiwiError, NoteChanged
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.notes import (
-    MAX_REASON,
-    MAX_TARGET,
-    VERDICTS,
-    Note,
-    NoteOpinion,
-    NoteProblem,
-    Verdict,
-    opinion_problem,
-)
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.runs import MAX_REASON, MAX_TARGET, VERDICTS, Note, NoteOpinion, NoteProblem, Verdict, opinion_problem
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import HEADERS, ListPlace, Pages, list_page, redirect
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.notes import NotesTarget, named_target, rewrite_note, run_target, set_removed, write_note
 from kiwiresearch.web.run_view import RunView, run_views
 

@@ -10,16 +10,14 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Brief, Difference, Figure
-from kiwiresearch.brief.importance import without_article
-from kiwiresearch.claims.claim import Claim, Measure
-from kiwiresearch.claims.conflicts.comparison import compare
-from kiwiresearch.claims.conflicts.sentences import ComparedSentence
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.brief import Brief, Difference, Figure, without_article
+from kiwiresearch.claims import Claim, Measure
+from kiwiresearch.claims.conflicts import ComparedSentence, compare
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import ListPlace, Pages, has_words, list_page, scope_choices
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 TWO = 2

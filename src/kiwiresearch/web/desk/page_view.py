@@ -8,19 +8,15 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote as percent
 from urllib.parse import urlencode
 
-from kiwiresearch.claims.claim import CLAIM_TYPES, Claim, ClaimType
-from kiwiresearch.claims.language import has_claim_tables
-from kiwiresearch.kin.extract.people import judge_page
-from kiwiresearch.kin.extract.subject import subject_of
-from kiwiresearch.kin.language import has_family_words
-from kiwiresearch.page.display import CLAIM_ID
-from kiwiresearch.page.doc import PageDoc, Section
-from kiwiresearch.page.parser import read_page
-from kiwiresearch.text.words import fold
+from kiwiresearch.claims import CLAIM_TYPES, Claim, ClaimType, has_claim_tables
+from kiwiresearch.kin import has_family_words
+from kiwiresearch.kin.extract import judge_page, subject_of
+from kiwiresearch.page import CLAIM_ID, PageDoc, Section, read_page
+from kiwiresearch.text import fold
 from kiwiresearch.web.addresses import local_address
 from kiwiresearch.web.book_pages import ReaderTarget, cached_claims, framed_address
 from kiwiresearch.web.context import ServerContext
-from kiwiresearch.zim.archive import Book
+from kiwiresearch.zim import Book
 
 CLAIMS_PER_PAGE = 60
 

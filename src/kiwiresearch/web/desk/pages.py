@@ -11,9 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from kiwiresearch.evidence import FACTS_BOX
-from kiwiresearch.messages.catalogue import LANGUAGES, Catalogue
-from kiwiresearch.text.languages import two_letter_code
-from kiwiresearch.text.words import fold
+from kiwiresearch.messages import LANGUAGES, Catalogue
+from kiwiresearch.text import fold, two_letter_code
 from kiwiresearch.version import __version__
 from kiwiresearch.web.addresses import list_address, local_address
 from kiwiresearch.web.context import ServerContext, catalogue_for
@@ -28,7 +27,7 @@ from kiwiresearch.web.desk.translations import (
     time_element,
     translated,
 )
-from kiwiresearch.web.guard.identity import current_visitor
+from kiwiresearch.web.guard import current_visitor
 
 T = TypeVar("T")
 

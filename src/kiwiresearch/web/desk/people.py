@@ -11,17 +11,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from kiwiresearch.errors import BadUsage
-from kiwiresearch.store.audit import Audit, AuditProblem
-from kiwiresearch.store.users import ROLES, NewToken
+from kiwiresearch.store import ROLES, Audit, AuditProblem, NewToken
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.pages import Pages, redirect
-from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, RoleRouter, allow
-from kiwiresearch.web.guard.setup import Accounts
+from kiwiresearch.web.guard import ROUTE_ACTIONS, Accounts, RoleRouter, allow
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.users import MAX_NAME, TokenId
-from kiwiresearch.workspace.policy import hidden_books
-from kiwiresearch.workspace.setting_values import LIMIT_NAMES, user_limits
-from kiwiresearch.workspace.users import utc_moment
+from kiwiresearch.workspace import LIMIT_NAMES, hidden_books, user_limits, utc_moment
 
 AUDIT_ROWS = 50
 ACTIONS = tuple(sorted({*ROUTE_ACTIONS, "login", "refused", "user", "ended"}))

@@ -16,27 +16,34 @@ from pydantic import BaseModel, Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
-from kiwiresearch.ask.answer import Answer, AnswerText, Done, Event, EvidenceFound, Preview, Thought
-from kiwiresearch.ask.settings import AskOptions, ConversationTurn
+from kiwiresearch.ask import (
+    Answer,
+    AnswerText,
+    AskOptions,
+    ConversationTurn,
+    Done,
+    Event,
+    EvidenceFound,
+    Preview,
+    Thought,
+)
 from kiwiresearch.errors import CannotWrite, KiwiError
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.runs.journal import cannot_write
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.messages import Catalogue
+from kiwiresearch.runs import cannot_write
 from kiwiresearch.system import FileLock, write_atomically
-from kiwiresearch.text.display import printable
-from kiwiresearch.text.languages import three_letter_code
+from kiwiresearch.text import printable, three_letter_code
 from kiwiresearch.web.bodies import MAX_WORDS, Name, Words, has_words
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.answers import answer_as_text, answer_view, further_reading
 from kiwiresearch.web.desk.intent import guess_language, other_actions
 from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.desk.shelf import BookChoices
-from kiwiresearch.web.guard.identity import current_visitor
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow, current_visitor
 from kiwiresearch.web.problems import logged_problem, problem_of
 from kiwiresearch.web.streams import StreamSlots, sse_event, sse_response, stream_in_thread
-from kiwiresearch.workspace.workspace import Workspace
+from kiwiresearch.workspace import Workspace
 
 MAX_QUESTIONS = 50
 MAX_QUESTION_CHARS = 300

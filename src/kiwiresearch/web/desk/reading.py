@@ -10,23 +10,22 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from kiwiresearch.claims.claim import Claim, ClaimType
+from kiwiresearch.claims import Claim, ClaimType
 from kiwiresearch.errors import BookNotFound, KiwiError, PageHidden, PageNotFound
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.run import RunPage
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.runs import RunPage
 from kiwiresearch.web.addresses import local_address, page_address
 from kiwiresearch.web.book_pages import ReaderTarget, books_named, open_at
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.notes import notes_for
 from kiwiresearch.web.desk.page_view import ClaimSelection, PageQuery, PageView, marked_address, page_view
 from kiwiresearch.web.desk.pages import Pages, redirect
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.notes import page_target
 from kiwiresearch.web.problems import problem_of
 from kiwiresearch.web.reader import MAX_MARKS
 from kiwiresearch.web.run_view import RunView, RunViews, run_views
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.paths import near_titles, title_of_path
+from kiwiresearch.zim import EntryRef, near_titles, title_of_path
 
 MAX_LINKS = 40
 

@@ -10,9 +10,8 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import KiwiError, without_paths
-from kiwiresearch.jobs.job import FamilyRequest, Job, ResearchRequest, UnreadableRequest
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.runs.progress import JournalFollower, PagesSoFar, TakenPage
+from kiwiresearch.jobs import FamilyRequest, Job, JobQueue, ResearchRequest, UnreadableRequest
+from kiwiresearch.runs import JournalFollower, PagesSoFar, TakenPage
 from kiwiresearch.web import job_requests
 from kiwiresearch.web.addresses import case_address, job_address, run_address
 from kiwiresearch.web.context import ServerContext
@@ -27,7 +26,7 @@ from kiwiresearch.web.desk.research_form import (
 )
 from kiwiresearch.web.desk.shelf import BookChoices
 from kiwiresearch.web.families import Families
-from kiwiresearch.web.guard.roles import RoleRouter, allow
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.job_requests import job_url
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.replies import Json

@@ -10,12 +10,11 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from kiwiresearch.crawl.settings import STRATEGIES
-from kiwiresearch.jobs.job import SETTING_OF_OPTION, ResearchRequest
+from kiwiresearch.crawl import STRATEGIES
+from kiwiresearch.jobs import SETTING_OF_OPTION, ResearchRequest
 from kiwiresearch.web.desk.shelf import BookChoice
 from kiwiresearch.web.job_requests import MAX_BOOKS, MAX_WORDS
-from kiwiresearch.workspace.setting_values import RANGES
-from kiwiresearch.workspace.settings import Settings
+from kiwiresearch.workspace import RANGES, Settings
 
 MAX_TYPED = 5_000
 """More than any field takes, so that a text that is too long is shown again and not simply refused."""

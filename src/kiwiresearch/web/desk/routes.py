@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.messages.catalogue import LANGUAGES
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.messages import LANGUAGES
 from kiwiresearch.web.addresses import safe_return_address
 from kiwiresearch.web.context import COOKIE, ServerContext
 from kiwiresearch.web.desk import (
@@ -32,8 +32,7 @@ from kiwiresearch.web.desk import (
     timeline,
 )
 from kiwiresearch.web.desk.pages import Pages, redirect
-from kiwiresearch.web.guard.roles import RoleRouter
-from kiwiresearch.web.guard.setup import Accounts
+from kiwiresearch.web.guard import Accounts, RoleRouter
 
 YEAR_S = 365 * 24 * 3600
 

@@ -11,30 +11,34 @@ from urllib.parse import quote as percent
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import (
+from kiwiresearch.brief import (
+    GAP_HEADINGS,
     Brief,
     BriefPicture,
     BriefSource,
+    CitedGroup,
     Figure,
     Gap,
+    QuoteInContext,
     Statement,
     TimelineMoment,
     media_type_of,
+    paragraphs,
+    quote_in_context,
+    without_overlaps,
 )
-from kiwiresearch.brief.citations import CitedGroup, QuoteInContext, paragraphs, quote_in_context, without_overlaps
-from kiwiresearch.brief.report import GAP_HEADINGS
-from kiwiresearch.claims.claim import Claim, ClaimId
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.claims import Claim, ClaimId
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.messages import Catalogue
+from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.numbers import date_of_figure
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
-from kiwiresearch.zim.archive import EntryRef
+from kiwiresearch.zim import EntryRef
 
 PARTS = (
     "summary", "body", "definitions", "timeline", "mechanisms", "actors", "disputes", "numbers", "gaps", "bibliography",

@@ -10,26 +10,20 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import BookNotFound, KiwiError
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.search.interpretation import Sense
-from kiwiresearch.search.open_book import SearchEffort
-from kiwiresearch.search.query import Hit, Score, parse_query
-from kiwiresearch.search.shelf_search import SearchOptions, SearchResult
-from kiwiresearch.text.languages import stemmer
-from kiwiresearch.text.words import WORD, fold, has_no_spaces, occurrences, plain_lower
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.search import Hit, Score, SearchEffort, SearchOptions, SearchResult, Sense, parse_query
+from kiwiresearch.text import WORD, fold, has_no_spaces, occurrences, plain_lower, stemmer
 from kiwiresearch.web.addresses import list_address, page_address
 from kiwiresearch.web.bodies import Name, Words
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.desk.intent import other_actions
 from kiwiresearch.web.desk.pages import Pages
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.problems import Problem, problem_of
 from kiwiresearch.web.search import run_search
-from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.zim.archive import Book
-from kiwiresearch.zim.paths import near_titles
-from kiwiresearch.zim.peer import MissingBooks
+from kiwiresearch.workspace import Finder
+from kiwiresearch.zim import Book, MissingBooks, near_titles
 
 Parts = tuple[tuple[str, bool], ...]
 """A text in pieces, each with whether it matches the query."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kiwiresearch.errors import KiwiError
-from kiwiresearch.llm.model import short_model_name
-from kiwiresearch.search.open_book import OpenBook
+from kiwiresearch.llm import short_model_name
+from kiwiresearch.search import OpenBook
 from kiwiresearch.web.addresses import page_address
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.health import PolledValue, offered_models
-from kiwiresearch.workspace.inventory import BookStatus, book_statuses
-from kiwiresearch.zim.archive import EntryRef
-from kiwiresearch.zim.shelf import ListedBook
+from kiwiresearch.workspace import BookStatus, book_statuses
+from kiwiresearch.zim import EntryRef, ListedBook
 
 
 @dataclass(frozen=True, slots=True)

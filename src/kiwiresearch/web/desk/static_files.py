@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from kiwiresearch.errors import PageNotFound
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 
 URL_PREFIX = "/static/"
 CACHE_FOREVER = "public, max-age=31536000, immutable"

@@ -11,16 +11,16 @@ from markupsafe import Markup
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from kiwiresearch.brief.brief import Statement, Sureness, TimelineMoment
-from kiwiresearch.brief.timeline_picture import YEAR, YEAR_ZERO, timeline_picture
-from kiwiresearch.claims.claim import Claim
-from kiwiresearch.jobs.queue import JobQueue
-from kiwiresearch.messages.catalogue import Catalogue
-from kiwiresearch.text.dates.ranges import DateRange
+from kiwiresearch.brief import YEAR, YEAR_ZERO, Statement, Sureness, TimelineMoment
+from kiwiresearch.brief.timeline_picture import timeline_picture
+from kiwiresearch.claims import Claim
+from kiwiresearch.jobs import JobQueue
+from kiwiresearch.messages import Catalogue
+from kiwiresearch.text.dates import DateRange
 from kiwiresearch.web.context import ServerContext, catalogue_for
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page, none_if_empty, scope_choices
 from kiwiresearch.web.desk.translations import date_text
-from kiwiresearch.web.guard.roles import RoleRouter
+from kiwiresearch.web.guard import RoleRouter
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 
 MAX_YEARS = 20_000_000_000

@@ -7,11 +7,10 @@ from datetime import UTC
 
 from markupsafe import Markup, escape
 
-from kiwiresearch.kin.privacy.withheld_people import LIVING_NAME, WITHHELD
-from kiwiresearch.messages.catalogue import Catalogue, Locale, local_time
-from kiwiresearch.messages.message import Message, render
-from kiwiresearch.text.dates.ranges import DateRange, DateText
-from kiwiresearch.text.languages import two_letter_code
+from kiwiresearch.kin.privacy import LIVING_NAME, WITHHELD
+from kiwiresearch.messages import Catalogue, Locale, Message, local_time, render
+from kiwiresearch.text import two_letter_code
+from kiwiresearch.text.dates import DateRange, DateText
 from kiwiresearch.web.problems import STATUS_BY_ERROR, Problem
 
 

@@ -1,1 +1,44 @@
 """Checks between the network and the routes, each a small ASGI middleware of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kiwiresearch.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from kiwiresearch.web.guard.identity import (
+        COOKIE,
+        LOGIN,
+        ExportPrivacy,
+        FamilyAccess,
+        Privacy,
+        ServerToken,
+        check_family_owner,
+        current_visitor,
+        require_own,
+        require_role,
+    )
+    from kiwiresearch.web.guard.limits import GRACE_S, Shutdown, client_of
+    from kiwiresearch.web.guard.requests import (
+        DRAIN_TIMEOUT_S,
+        MAX_DRAINED,
+        REQUEST_ADDRESS,
+        is_book_page,
+        is_by_hand,
+        is_for_people,
+        is_from_own_page,
+    )
+    from kiwiresearch.web.guard.responses import DEFAULT_HEADERS
+    from kiwiresearch.web.guard.roles import ROUTE_ACTIONS, RoleRouter, allow
+    from kiwiresearch.web.guard.setup import (
+        Accounts,
+        RoleCheck,
+        add_checks,
+        check_owners,
+        open_accounts,
+        role_dependency,
+    )
+    from kiwiresearch.web.guard.users import UserAuthenticator
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -18,15 +18,15 @@ from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError, LimitReached
-from kiwiresearch.store.audit import Audit
-from kiwiresearch.text.display import printable
+from kiwiresearch.store import Audit
+from kiwiresearch.text import printable
 from kiwiresearch.web.bodies import has_words
 from kiwiresearch.web.guard.identity import LOGIN, Visitor, current_visitor, require_role
 from kiwiresearch.web.guard.limits import client_of
 from kiwiresearch.web.guard.requests import FORM, SAFE_METHODS, HttpLayer, is_upload
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.problems import Problem, log, problem_of, refuse
-from kiwiresearch.zim.policy import Policy
+from kiwiresearch.zim import Policy
 
 MCP = "/mcp"
 LOGIN_ACTION = "login"

@@ -17,13 +17,12 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings, NotAllowed
-from kiwiresearch.kin.privacy.redaction import MODES, Mode
+from kiwiresearch.kin.privacy import MODES, Mode
 from kiwiresearch.network import is_loopback
-from kiwiresearch.store.users import ROLES, Role
+from kiwiresearch.store import ROLES, Role
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page, is_page, is_same
 from kiwiresearch.web.problems import Problem, Refused, refuse
-from kiwiresearch.workspace.setting_values import NO_LIMITS, UserLimits
-from kiwiresearch.workspace.settings import ServeSettings
+from kiwiresearch.workspace import NO_LIMITS, ServeSettings, UserLimits
 
 WHO_MAY: dict[Role, str] = {
     "reader": "who is known here",

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from fastapi import APIRouter
 
-from kiwiresearch.store.users import Role
+from kiwiresearch.store import Role
 
 RequiredRole = Role | Literal["stranger"]
 """'stranger' is for what everybody may see: that the server is up, and the page that asks for a token."""

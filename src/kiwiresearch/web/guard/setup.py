@@ -10,8 +10,7 @@ from fastapi import FastAPI, Request
 from starlette.types import Receive, Scope, Send
 
 from kiwiresearch.errors import BadSettings
-from kiwiresearch.store.audit import Audit
-from kiwiresearch.store.store import Store
+from kiwiresearch.store import Audit, Store
 from kiwiresearch.web.guard.audit import ASK, AuditLog, AuditRecorder, action_of, count_question, record_policy, rule_of
 from kiwiresearch.web.guard.identity import ServerToken, TokenCheck, current_visitor, require_role
 from kiwiresearch.web.guard.limits import Buckets, ConcurrencyLimit, Deadline, RateLimit, Shutdown, client_of
@@ -20,9 +19,7 @@ from kiwiresearch.web.guard.responses import Compression, FaultCheck, SecurityHe
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule
 from kiwiresearch.web.guard.users import LOGIN_NEEDED, UserAuthenticator, UserCheck
 from kiwiresearch.web.problems import Refused
-from kiwiresearch.workspace.settings import ServeSettings
-from kiwiresearch.workspace.users import Actor, UserRegister, owners, utc_now
-from kiwiresearch.workspace.workspace import Workspace, store_of
+from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace, owners, store_of, utc_now
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kiwiresearch.errors import KiwiError, LimitReached
-from kiwiresearch.store.store import Store
-from kiwiresearch.store.users import PREFIX, ROLES, UserRow
+from kiwiresearch.store import PREFIX, ROLES, Store, UserRow
 from kiwiresearch.web.guard.identity import (
     CURRENT_VISITOR,
     Visitor,
@@ -35,7 +34,7 @@ from kiwiresearch.web.guard.identity import (
 from kiwiresearch.web.guard.limits import Buckets, client_of, too_often
 from kiwiresearch.web.guard.requests import HttpLayer, is_for_people, is_from_own_page
 from kiwiresearch.web.problems import Problem, problem_of, refuse
-from kiwiresearch.workspace.setting_values import LimitSettings, user_limits
+from kiwiresearch.workspace import LimitSettings, user_limits
 
 TRIES_A_MINUTE = 10
 """How many wrong tokens one address may show in a minute."""

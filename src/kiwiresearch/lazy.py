@@ -1,0 +1,39 @@
+"""Package surfaces: names that an `__init__` exports are loaded on first use, so importing a package costs nothing."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+def lazy_exports(package: str) -> Callable[[str], Any]:
+    """A module `__getattr__` for the names that the `if TYPE_CHECKING:` block of a package's `__init__` imports.
+
+    Type checkers and editors read that block; this reads it at run time, so that each name is listed only once.
+    """
+
+    @cache
+    def homes() -> dict[str, str]:
+        spec = sys.modules[package].__spec__
+        source: str = spec.loader.get_source(package)  # type: ignore[union-attr]
+        return {
+            alias.name: statement.module
+            for block in ast.parse(source).body
+            if isinstance(block, ast.If)
+            for statement in block.body
+            if isinstance(statement, ast.ImportFrom) and statement.module
+            for alias in statement.names
+        }
+
+    def load(name: str) -> Any:
+        if name not in homes():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(homes()[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
