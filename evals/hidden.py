@@ -172,7 +172,7 @@ class BookAtHand(OpenBook):
     """A book whose last pages are kept as they were read, since walks come to the same ones again."""
 
     def __init__(self, archive: Archive, titles: TitleIndex | None) -> None:
-        super().__init__(archive, titles, kept_chars=ALL_PAGES)
+        super().__init__(archive, titles, cached_chars=ALL_PAGES)
         self._kept = lru_cache(maxsize=KEPT_PAGES)(super().page)
 
     def page(self, path: str) -> PageDoc:

@@ -17,8 +17,8 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 from playwright.sync_api import Page, ViewportSize
-from tests.desk.chromium import Chromium
-from tests.desk.conftest import Served, serving
+from tests.browser.chromium import Chromium
+from tests.browser.conftest import Served, serving
 from tools.small_png import small_png
 
 ROOT = Path(__file__).parent.parent

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.research.proved_runs import a_road_book
+from tests.verify.proved_runs import a_road_book
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.cli import batch

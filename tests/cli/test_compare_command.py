@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.research.compared_runs import run_over, two_snapshots
+from tests.diff.compared_runs import run_over, two_snapshots
 
 Told = Callable[..., tuple[int, str, str]]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.brief.briefs import bronze_age
-from tests.research.proved_runs import a_finished_run
+from tests.verify.proved_runs import a_finished_run
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.brief.brief import record_of

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.research.snapshot_books import NEW, a_snapshot, two_books
+from tests.diff.snapshot_books import NEW, a_snapshot, two_books
 
 from kiwiresearch.diff.summary import json_lines_file
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.research.proved_runs import a_finished_run, changed
+from tests.verify.proved_runs import a_finished_run, changed
 
 from kiwiresearch.cli.start import run as start
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.jobs.job_tools import TOPIC, Gate
 from tests.llm.servers import serving
-from tests.research.job_tools import TOPIC, Gate
 
 from kiwiresearch.workspace import workspace
 

@@ -180,7 +180,7 @@ class NotingSource:
         self.queries: list[PersonQuery] = []
         self.locators: list[str] = []
 
-    def find(self, query: PersonQuery) -> Sequence[Fetched]:
+    def search(self, query: PersonQuery) -> Sequence[Fetched]:
         self.queries.append(query)
         if self.problem:
             raise self.problem

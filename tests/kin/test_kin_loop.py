@@ -195,7 +195,7 @@ class Telling(BookSource):
 
     def search(self, query: PersonQuery) -> Sequence[Fetched]:
         self._tell(query.name)
-        return super().find(query)
+        return super().search(query)
 
     def _tell(self, what: str) -> None:
         with self.log.open("a") as log:

@@ -15,8 +15,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
+from tests.jobs.job_tools import TIMEOUT_S, TOPIC, Gate, ended
 from tests.llm.servers import serving
-from tests.research.job_tools import TIMEOUT_S, TOPIC, Gate, ended
 from tests.web.running import UNHURRIED, a_client, a_room, running
 
 from kiwiresearch.jobs.queue import JobQueue

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
-from tests.desk.chromium import Chromium
-from tests.desk.conftest import serving
-from tests.desk.sights import Way, Window
+from tests.browser.chromium import Chromium
+from tests.browser.conftest import serving
+from tests.browser.screenshots import Way, Window
 
 pytestmark = pytest.mark.model
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.research.job_tools import put_row
+from tests.jobs.job_tools import put_row
 from tests.store.stores import opened
 from tests.web.running import UNHURRIED, a_browser, a_client, a_room, heard, running
 

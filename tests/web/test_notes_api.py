@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.research.compared_runs import two_snapshots
+from tests.diff.compared_runs import two_snapshots
 from tests.web.running import UNHURRIED, a_client, a_room, running
 
 from kiwiresearch.export.formats import FORMATS

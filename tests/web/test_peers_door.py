@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.many.hosts_running import Host, a_host
+from tests.hosts.hosts_running import Host, a_host
 from tests.web.running import a_client
 
 from kiwiresearch.errors import HostAway

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.research.compared_runs import run_over, snapshot
+from tests.diff.compared_runs import run_over, snapshot
 from tests.web.peopled import Peopled
 
 from kiwiresearch.runs.note_file import NOTES

@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
+from tests.jobs.job_tools import TOPIC, Gate, put_row
 from tests.llm.servers import Told, serving
-from tests.research.job_tools import TOPIC, Gate, put_row
 from tests.web.running import UNHURRIED, a_client, a_room, heard, running
 
 from kiwiresearch.codec import plain

@@ -56,7 +56,7 @@ _BIBTEX, _RIS = "application/x-bibtex; charset=utf-8", "application/x-research-i
 _CSL = "application/vnd.citationstyles.csl+json"
 
 # A new format also needs a writer in exporter.py, its words in messages/languages/*/exports.toml, and to be named
-# in docs/guide/export.md and docs/reference/cli.md; tests/research/test_export_formats.py says what is missing.
+# in docs/guide/export.md and docs/reference/cli.md; tests/export/test_export_formats.py says what is missing.
 FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
     {
         one.name: one

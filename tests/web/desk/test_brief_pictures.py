@@ -8,8 +8,8 @@ from hashlib import sha256
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
-from tests.research.illustrated_runs import ALT, CAPTION, CART, MAP, an_illustrated_book
-from tests.research.proved_runs import changed
+from tests.runs.illustrated_runs import ALT, CAPTION, CART, MAP, an_illustrated_book
+from tests.verify.proved_runs import changed
 from tests.web.desk.conftest import ARun, finished
 from tests.web.running import UNHURRIED, a_browser, a_room, running
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
-from tests.research.compared_runs import two_snapshots
+from tests.diff.compared_runs import two_snapshots
 from tests.web.desk.conftest import ARun, TwoRuns
 
 from kiwiresearch.messages.catalogue import catalogue_in

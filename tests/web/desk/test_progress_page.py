@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from tests.jobs.job_tools import TOPIC, Gate, job_row, put_row
 from tests.llm.servers import Told, serving
-from tests.research.job_tools import TOPIC, Gate, job_row, put_row
 from tests.web.desk.conftest import first_of
 from tests.web.running import UNHURRIED, a_browser, a_room, heard, running
 

@@ -1,0 +1,130 @@
+"""Asking in a real browser: sources first, the page beside the answer, questions that go on, and copying."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import OpenWindow, Served, serving
+from tests.browser.screenshots import Window, texts
+
+QUESTION = "When was Einstein born?"
+ANSWER = "14 March 1879"
+
+NOTE_ORDER = """
+window.order = [];
+const note = (what) => { if (!window.order.includes(what)) window.order.push(what); };
+new MutationObserver(() => {
+  if (document.querySelector("#answer .chip")) note("chips");
+  if (document.querySelector("#answer .answer-words")?.textContent.trim()) note("words");
+}).observe(document, {subtree: true, childList: true, characterData: true});
+"""
+
+
+def asked(window: Window) -> None:
+    """Ask on the first page, as somebody does who came for an answer."""
+    page = window.go("/")
+    page.get_by_role("combobox").fill(QUESTION)
+    page.get_by_role("combobox").press("Enter")
+    page.wait_for_url("**/ask?**")
+    expect(page.locator("#answer strong").first).to_have_text(ANSWER)
+
+
+def test_an_answer_comes_with_its_sources_first(desk: Served, open_window: OpenWindow) -> None:
+    """A question typed on the first page is answered: chips, then words, and nothing on the page jumps."""
+    window = open_window(desk.address)
+    window.context.add_init_script(NOTE_ORDER)
+    asked(window)
+    assert window.page.evaluate("window.order") == ["chips", "words"]
+    window.looks_well("answer-live")
+
+
+def test_a_chip_opens_the_page_at_the_sentence(desk: Served, open_window: OpenWindow) -> None:
+    """The page stands beside the answer with its words marked and in sight; Escape closes it and the focus is back."""
+    window = open_window(desk.address)
+    asked(window)
+    page = window.page
+    chip = page.locator(".chip").first
+    chip.focus()
+    chip.press("Enter")
+    beside = page.locator("#beside")
+    expect(beside).to_be_visible()
+    marked = page.frame_locator("#beside iframe").locator("mark")
+    expect(marked.first).to_be_in_viewport()
+    assert "March 1879" in " ".join(texts(marked))
+    assert page.locator("#answer").is_visible(), "the answer is still there"
+    window.looks_well("answer-beside")
+    page.keyboard.press("Escape")
+    expect(beside).to_be_hidden()
+    expect(chip).to_be_focused()
+
+
+def test_a_chip_on_a_phone(desk: Served, open_window: OpenWindow) -> None:
+    """The panel fits a phone and can be closed by its button."""
+    window = open_window(desk.address, phone=True)
+    asked(window)
+    page = window.page
+    page.locator(".chip").first.click()
+    expect(page.locator("#beside")).to_be_visible()
+    window.fits()
+    window.picture("phone/answer-beside")
+    page.locator("#beside-close").click()
+    expect(page.locator("#beside")).to_be_hidden()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_question_goes_on_from_the_last(desk: Served, open_window: OpenWindow, script: bool) -> None:
+    """A follow-up knows of whom it speaks, with script and without, and the earlier question stays in sight."""
+    window = open_window(desk.address, script=script)
+    page = window.go(f"/ask?q={quote(QUESTION)}")
+    page.locator("#follow").fill("And where?")
+    page.locator("#follow").press("Enter")
+    page.wait_for_url("**where**")
+    expect(page.locator("#answer")).to_contain_text("Ulm")
+    assert QUESTION in page.locator(".before").inner_text()
+    page.reload()
+    expect(page.locator("#answer")).to_contain_text("Ulm")
+
+
+def test_an_answer_is_copied_with_its_sources(desk: Served, open_window: OpenWindow) -> None:
+    """The button copies the answer and its numbered sources as plain text."""
+    window = open_window(desk.address)
+    window.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=desk.address)
+    page = window.go(f"/ask?q={quote(QUESTION)}")
+    page.locator("[data-copy]").click()
+    expect(page.locator("[data-copy]")).to_have_text("Copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert ANSWER in copied
+    assert "[1]" in copied
+    assert "Albert Einstein" in copied
+    page.reload()
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page.locator("[data-copy]").click()
+    expect(page.locator("#copy")).to_be_visible()
+    assert page.evaluate("getSelection().toString()") == page.locator("#copy").input_value(), "where it is not allowed"
+
+
+def test_the_first_page_remembers_and_forgets(new_home: Path, open_window: OpenWindow) -> None:
+    """A question is found again on the first page, until somebody has it forgotten."""
+    with serving(new_home) as served:
+        window = open_window(served.address)
+        window.go(f"/ask?q={quote(QUESTION)}")
+        page = window.go("/")
+        expect(page.get_by_role("link", name=QUESTION)).to_be_visible()
+        page.locator("form[action='/questions/forget'] button").click()
+        expect(page.get_by_role("link", name=QUESTION)).to_have_count(0)
+
+
+def test_a_real_book(schools: Served, open_window: OpenWindow) -> None:
+    """On a book of thousands of pages, the desk answers, searches and reads as it does on the sample."""
+    window = open_window(schools.address, phone=True)
+    page = window.go("/")
+    window.looks_well("phone/home-schools")
+    page = window.go(f"/ask?q={quote('When was Isaac Newton born?')}")
+    expect(page.locator(".chip").first).to_be_visible()
+    page = window.go("/find?q=volcano")
+    page.locator(".hits h3 a").first.click()
+    expect(page.frame_locator(".reading-frame iframe").locator("h1").first).to_be_visible()
+    window.fits()

@@ -1,0 +1,108 @@
+"""Families in a real browser: tree, people with their evidence, merges, files, and nobody living uncovered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import OpenWindow, Served
+from tests.web.family_server import SEED, Families
+
+from kiwiresearch.cases.case import Case
+from kiwiresearch.cases.registry import CaseRegistry
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_tree_leads_to_people_and_their_evidence(
+    owned_family: Served, family_room: Families, open_window: OpenWindow, script: bool
+) -> None:
+    """A box of the tree opens a person; each fact has its quote, and the quote its page, marked."""
+    window = open_window(owned_family.address, script=script)
+    page = window.go(f"/family/{family_room.done}/tree")
+    assert page.locator("svg.picture a.box").count() >= 3
+    assert page.locator(".line-list a").count() >= 3, "the same is told as a list"
+    page.locator(".line-list a", has_text=SEED).first.click()
+    expect(page.locator("h2.person")).to_have_text(SEED)
+    assert page.locator("article.fact blockquote").count() >= 1
+    page.locator("article.fact figcaption a").first.click(force=True)
+    expect(page.frame_locator(".reading-frame iframe").locator("mark").first).to_be_visible()
+
+
+def test_people_are_found_as_one_types(owned_family: Served, family_room: Families, open_window: OpenWindow) -> None:
+    """The list narrows with each letter, and the form does the same without script."""
+    window = open_window(owned_family.address)
+    page = window.go(f"/family/{family_room.done}/people")
+    everybody = page.locator("#people tbody tr:visible").count()
+    page.locator("#q").press_sequentially("edmund", delay=10)
+    expect(page.locator("#people tbody tr:visible")).to_have_count(1)
+    plain = open_window(owned_family.address, script=False)
+    page = plain.go(f"/family/{family_room.done}/people")
+    page.locator("#q").fill("edmund")
+    page.locator("#q").press("Enter")
+    assert 1 <= page.locator("#people tbody tr").count() < everybody
+
+
+def test_a_merge_is_weighed_made_and_undone(
+    owned_family: Served, family_room: Families, open_window: OpenWindow
+) -> None:
+    """Both people stand side by side with what speaks for and against; what was accepted can be taken back."""
+    case_url = f"/family/{family_room.done}"
+    people = owned_family.client.get(f"/api{case_url}/people").json()["people"]
+    ids = {one["name"]: one["id"] for one in people}
+    told = {"similarity_score": 0.8, "merge_rationale": "Both lived here.", "why_not_merge": "Born far apart."}
+    row = {**told, "candidate_pair": [ids["Ann Pell"], ids["Clara Holt"]], "recommended_action": "review"}
+    with Case.open(CaseRegistry(family_room.folder).folder(family_room.done)) as case, case.store.step("test"):
+        case.store.set_state("proposals", [row])
+    window = open_window(owned_family.address)
+    page = window.go(f"{case_url}/merges")
+    card = page.locator("section.merge").first
+    assert card.locator(".side").count() == 2
+    assert ["Both lived here." in card.inner_text(), "Born far apart." in card.inner_text()] == [True, True]
+    window.looks_well("merges-waiting")
+    card.locator("input[name=why]").fill("One grave.")
+    card.get_by_role("button", name="They are one person").click()
+    expect(page.locator("section.merge", has_text="One grave.")).to_have_count(1)
+    undo = page.locator("details:has(form[action$='/undo'])").first
+    expect(undo).to_be_visible()
+    undo.locator("summary").click()
+    undo.locator("input[name=why]").fill("They were two.")
+    undo.locator("form button").click()
+    expect(page.locator("form[action$='/undo']")).to_have_count(0)
+    again = owned_family.client.get(f"/api{case_url}/people").json()["people"]
+    assert {one["name"]: one["id"] for one in again} == ids
+
+
+def test_a_family_goes_out_and_comes_in(
+    owned_family: Served, family_room: Families, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    """An exported GEDCOM file, sent in by the form, is a case of its own with the same people."""
+    window = open_window(owned_family.address)
+    page = window.go(f"/family/{family_room.done}/export")
+    with page.expect_download() as coming:
+        page.locator("main form button", has_text="").first.click()
+    target = tmp_path / "family.ged"
+    coming.value.save_as(target)
+    assert target.read_bytes().lstrip(b"\xef\xbb\xbf").startswith(b"0 HEAD")
+    page = window.go("/family")
+    page.locator("#import-file").set_input_files(target)
+    with page.expect_navigation():
+        page.locator("form[action='/family/import'] button").click()
+    expect(page.locator("form[action$='/stop']")).to_have_count(0, timeout=60_000)
+    page.locator("main a[href^='/family/']").first.click()
+    page.locator("main a[href$='/people']").first.click()
+    page.wait_for_url("**/people")
+    assert page.locator("#people tbody tr", has_text=SEED).count() >= 1
+
+
+def test_a_case_begins_with_a_name(owned_family: Served, open_window: OpenWindow) -> None:
+    """A name leads to a case, whose work goes on as a job that can be left and found again."""
+    window = open_window(owned_family.address, script=False)
+    page = window.go("/family")
+    page.locator("#begin-name").fill("Hugh Wendover")
+    page.locator("#begin-name").press("Enter")
+    page.wait_for_url("**/family/*")
+    page.locator("#steps").fill("2")
+    page.locator("form[action$='/run'] button").click()
+    page.wait_for_url("**/research/*")
+    assert page.locator("a[href*='/family/']").count() >= 1

@@ -1,0 +1,85 @@
+"""An evaluation is left out only where nothing that decides its figures has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from evals.gate import EVALUATIONS
+
+from evals import unchanged
+
+FILES = {
+    "evals/__init__.py": "",
+    "evals/reading.py": "from kiwiresearch.text.words import split",
+    "src/kiwiresearch/__init__.py": "",
+    "src/kiwiresearch/text/__init__.py": "",
+    "src/kiwiresearch/text/words.py": "def split(text):\n    from kiwiresearch.text import marks\n    return marks",
+    "src/kiwiresearch/text/marks.py": "",
+    "src/kiwiresearch/text/data/eng.toml": "",
+    "src/kiwiresearch/web/__init__.py": "",
+    "src/kiwiresearch/web/app.py": "from kiwiresearch.text import words",
+    "pyproject.toml": '[project]\ndependencies = ["numpy>=2"]\n',
+}
+DECIDING = (
+    "evals/reading.py",
+    "src/kiwiresearch/text/words.py",
+    "src/kiwiresearch/text/marks.py",
+    "src/kiwiresearch/text/__init__.py",
+    "src/kiwiresearch/text/data/eng.toml",
+)
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A small project with one evaluation."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    places = {"kiwiresearch": tmp_path / "src" / "kiwiresearch", "evals": tmp_path / "evals"}
+    monkeypatch.setattr(unchanged, "ROOT", tmp_path)
+    monkeypatch.setattr(unchanged, "PLACES", places)
+    monkeypatch.setattr(unchanged, "MEASURED", tmp_path / "evals" / "measured.json")
+    unchanged.libraries.cache_clear()
+    yield tmp_path
+    unchanged.libraries.cache_clear()
+
+
+@pytest.mark.parametrize("name", DECIDING)
+def test_what_decides_is_noticed(tree: Path, name: str) -> None:
+    """Code at the head or within a function, and tables beside it, make a new measurement."""
+    unchanged.record("reading")
+    assert unchanged.is_unchanged("reading")
+    with (tree / name).open("a", encoding="utf-8") as file:
+        file.write("\n# other\n")
+    assert not unchanged.is_unchanged("reading")
+
+
+def test_other_code_does_not_matter(tree: Path) -> None:
+    """What an evaluation does not reach is no reason to measure it again."""
+    unchanged.record("reading")
+    (tree / "src/kiwiresearch/web/app.py").write_text("changed = True", encoding="utf-8")
+    assert unchanged.is_unchanged("reading")
+
+
+def test_other_libraries_are_noticed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same code on another version of a library is measured again."""
+    unchanged.record("reading")
+    monkeypatch.setattr(unchanged, "version", lambda name: "0")
+    unchanged.libraries.cache_clear()
+    assert not unchanged.is_unchanged("reading")
+
+
+def test_an_evaluation_that_was_never_measured_is_measured(tree: Path) -> None:
+    """Nothing is believed without a record."""
+    assert not unchanged.is_unchanged("reading")
+
+
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_each_evaluation_reaches_what_it_measures(name: str) -> None:
+    """It depends on itself and on the program, and not on pages for browsers."""
+    reached = {str(file.relative_to(unchanged.ROOT)) for file in unchanged.reached(f"evals.{name}")}
+    assert f"evals/{name}.py" in reached
+    assert any(file.startswith("src/kiwiresearch/") for file in reached)
+    assert not any(file.startswith("src/kiwiresearch/web/") for file in reached)
