@@ -11,7 +11,7 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -51,8 +51,24 @@ def fingerprint(name: str) -> str:
     data = {file for folder in {file.parent for file in files} for file in _data_below(folder)}
     whole = hashlib.sha256(f"{libraries()}\n{real_data()}".encode())
     for file in sorted({*files, *data}):
-        whole.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes() + b"\0")
+        content = _code_of(file.read_text(encoding="utf-8")).encode() if file.suffix == ".py" else file.read_bytes()
+        whole.update(str(file.relative_to(ROOT)).encode() + b"\0" + content + b"\0")
     return whole.hexdigest()[:16]
+
+
+@cache
+def _code_of(text: str) -> str:
+    """What Python makes of a module. Comments, layout and docstrings are not part of it: they decide no figure."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)]
+    return ast.dump(tree)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, also one below a field or a constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def reached(module: str) -> frozenset[Path]:
@@ -64,7 +80,9 @@ def reached(module: str) -> frozenset[Path]:
         file = _file_of(name)
         if file is not None and file not in found:
             found.add(file)
-            waiting += [*_imports(file.read_text(encoding="utf-8")), name.rpartition(".")[0]]
+            waiting += [name.rpartition(".")[0]]
+            # What a package offers is loaded when it is used, so its list of names leads nowhere by itself.
+            waiting += _imports(file.read_text(encoding="utf-8")) if not _exports(file) else ()
     return frozenset(found)
 
 
@@ -79,8 +97,19 @@ def _named(tree: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
+            exports = _exports(_file_of(node.module))
             yield node.module
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (exports.get(one.name, f"{node.module}.{one.name}") for one in node.names)
+
+
+@cache
+def _exports(file: Path | None) -> Mapping[str, str]:
+    """The names that the `__init__` of a package offers, with the modules that have them; see `kiwiresearch.lazy`."""
+    if file is None or file.name != "__init__.py":
+        return {}
+    blocks = [one for one in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(one, ast.If)]
+    imports = [one for block in blocks for one in block.body if isinstance(one, ast.ImportFrom) and one.module]
+    return {name.name: str(one.module) for one in imports for name in one.names}
 
 
 def _file_of(module: str) -> Path | None:

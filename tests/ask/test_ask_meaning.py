@@ -72,7 +72,7 @@ def test_a_sentence_nearer_in_meaning_scores_higher(herons: OpenBook) -> None:
     assert near.total > far.total
     assert "meaning" in [line.signal for line in near.score().terms]
     plain = a_desk([herons]).retriever(read_question(QUESTION)).on_page(herons, "Heron").units
-    assert not any("meaning" in one.parts for one in plain)
+    assert not any("meaning" in one.features for one in plain)
 
 
 def test_thresholds_for_meanings_are_their_own(herons: OpenBook) -> None:

@@ -81,7 +81,7 @@ def test_the_row_whose_label_is_asked_for_answers() -> None:
     """'Population' is the label that is asked for; 'Population density' says something that is not."""
     best = weighed(BOX, "What is the population of Port Ellis?", title="Port Ellis")[0]
     assert best.text == "Population\t4,100"
-    assert "box label" in best.parts
+    assert "box label" in best.features
 
 
 def test_the_heading_above_a_row_is_a_part_of_its_label() -> None:
@@ -137,7 +137,7 @@ def test_a_score_explains_itself(sample_zim: Path, question: str) -> None:
             for one in units:
                 score = one.score()
                 assert {line.signal for line in score.terms} <= set(unit_weights())
-                assert score.total == pytest.approx(one.total, abs=0.01 * (len(one.parts) + 1))
+                assert score.total == pytest.approx(one.total, abs=0.01 * (len(one.features) + 1))
 
 
 def test_the_words_of_a_question_weigh_one_together(sample_zim: Path) -> None:
@@ -207,10 +207,10 @@ def test_how_is_not_told_in_a_row() -> None:
         next(one for one in weighed(html, f"{word} did Ada die?") if one.text.startswith("Died"))
         for word in ("When", "How", "Why")
     )
-    assert when.parts["box label"] > 0
-    assert "box label" not in how.parts
-    assert how.parts["not the kind"] == why.parts["not the kind"] == 1
+    assert when.features["box label"] > 0
+    assert "box label" not in how.features
+    assert how.features["not the kind"] == why.features["not the kind"] == 1
     assert max(how.total, why.total) < when.total
     html = html.replace("Died", "Cause of death").replace("9 June 1880", "Cholera")
     cause = next(one for one in weighed(html, "How did Ada die?") if one.text.startswith("Cause"))
-    assert cause.parts["box label"] > 0
+    assert cause.features["box label"] > 0

@@ -15,7 +15,7 @@ from kiwiresearch.brief.disputes import ClaimConflict, find_conflicts
 from kiwiresearch.brief.importance import ClaimWeights, WeightedClaim
 from kiwiresearch.brief.relevance import usable_sentences
 from kiwiresearch.brief.sources import BriefOrigin
-from kiwiresearch.brief.support import Assertion, merge_equivalent
+from kiwiresearch.brief.support import MergedClaim, merge_equivalent
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.crawl.state import CrawlPlan
@@ -49,7 +49,7 @@ class Gathered:
     def weighed(self) -> list[WeightedClaim]:
         return self.weights.weigh(self.claims)
 
-    def said(self) -> list[Assertion]:
+    def said(self) -> list[MergedClaim]:
         return merge_equivalent(self.weighed())
 
     def conflicts(self) -> list[ClaimConflict]:

@@ -12,7 +12,7 @@ from tests.brief.gathered import gathered
 from tests.crawl.trails import a_shelf_book
 
 from kiwiresearch.brief.importance import WeightedClaim, stems_of
-from kiwiresearch.brief.support import Assertion, independent_pages, merge_equivalent, says_the_same
+from kiwiresearch.brief.support import MergedClaim, independent_pages, merge_equivalent, says_the_same
 from kiwiresearch.claims.claim import Claim
 from kiwiresearch.search.query import Score, ScoreTerm
 
@@ -28,7 +28,7 @@ def of_claim(claim: Claim, points: float = 1.0) -> WeightedClaim:
     return WeightedClaim(claim, stems_of(claim.text, "eng"), Score((ScoreTerm("weight", points),)), "eng", points)
 
 
-def told(said: list[Assertion]) -> list[tuple[int, list[str]]]:
+def told(said: list[MergedClaim]) -> list[tuple[int, list[str]]]:
     """For each thing said: how many pages count, and which pages say it."""
     return [(one.pages, sorted(claim.claim.page_title for claim in one.claims)) for one in said]
 

@@ -22,7 +22,7 @@ from kiwiresearch.errors import BadUsage, FolderTaken, NothingFound, SourceRefus
 from kiwiresearch.kin.loop.revisits import query_label
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.privacy.redaction import RedactedTree
-from kiwiresearch.kin.report.family_case import FamilyCase
+from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.summary import summary
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import PersonQuery
@@ -162,7 +162,7 @@ def test_no_child_is_left_out_of_the_summary() -> None:
     made.tie("spouse_of", mother, father)
     for parent, child in ((mother, one), (father, one), (mother, other)):
         made.tie("parent_of", parent, child)
-    told = " ".join(said.text for said in summary(FamilyCase(made.tree(), (mother,))))
+    told = " ".join(said.text for said in summary(ReportInput(made.tree(), (mother,))))
     assert "Ann and Bob had 1 known child: Cyd." in told
     assert "Ann had 1 more known child, the other parent of whom is not told: Dan." in told
 

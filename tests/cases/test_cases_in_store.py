@@ -171,7 +171,7 @@ def test_the_same_steps_give_the_same_digest(
                 case.finder = finder
                 assert [took.what for took in case.steps()][-1] == "stop"
                 import_gedcom(case.store, tmp_path / "tree.ged")
-                case.decide()
+                case.reevaluate()
                 merged = [one for one in case.store.merges.all() if one.state != "reverted"]
                 assert merged, "the file tells of somebody the book knows"
                 case.store.merges.undo(merged[0].id, why="two people")

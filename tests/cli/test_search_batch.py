@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.workspace.search_helpers import TitleIndexes
+from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kiwiresearch.workspace.search_helpers import TitleIndexes
+from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book

@@ -15,7 +15,7 @@ from kiwiresearch.crawl.step import (
     EndStep,
     LearnStep,
     LinkOffer,
-    LookStep,
+    RejectStep,
     VisitStep,
     step_from_record,
     step_record,
@@ -53,7 +53,7 @@ def test_steps_of_any_words_and_numbers_come_back(salt_steps: list[CrawlStep], d
         st.builds(EndStep, TEXT, st.integers())
         | st.builds(LearnStep, st.lists(st.tuples(TEXT, NUMBERS), max_size=3).map(tuple), WORDS)
         | st.builds(
-            LookStep,
+            RejectStep,
             book=TEXT,
             path=TEXT,
             title=TEXT,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.crawl.trails import PLAIN, TEXT, Directions, a_shelf_book, lines, settings, steps_of, taken, visit, visits
 
 from kiwiresearch.crawl.state import CrawlPlan
-from kiwiresearch.crawl.step import CrawlStep, LookStep, PageFacts, VisitStep
+from kiwiresearch.crawl.step import CrawlStep, PageFacts, RejectStep, VisitStep
 
 WORDS = [f"word{number}" for number in range(400)]
 STORY = " ".join(f"In year {year} the carrier {year + 7} came by." for year in range(100, 140))
@@ -37,7 +37,7 @@ def original_of(text: str, known: str) -> str:
 
 def facts_of(steps: list[CrawlStep], title: str) -> PageFacts:
     """What a page showed when it was read, whether it was taken or not."""
-    read = [step for step in steps if isinstance(step, VisitStep | LookStep) and step.title == title]
+    read = [step for step in steps if isinstance(step, VisitStep | RejectStep) and step.title == title]
     assert read[-1].facts is not None
     return read[-1].facts
 
@@ -87,7 +87,7 @@ def test_the_same_article_in_another_book_is_a_near_copy() -> None:
     pages = {"Salt road": f"The salt road is old. {STORY}\n{TEXT}"}
     books = [a_shelf_book(pages, name="One"), a_shelf_book(pages | {"Inn": TEXT}, name="Two")]
     steps = steps_of(CrawlPlan(books, "salt road"))
-    read = [step for step in steps if isinstance(step, VisitStep | LookStep)]
+    read = [step for step in steps if isinstance(step, VisitStep | RejectStep)]
     assert {step.book for step in read} == {book.book.id for book in books}
     assert [step.facts.duplicate_of for step in read if step.facts] == ["", "Salt road"]
 

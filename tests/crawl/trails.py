@@ -13,7 +13,7 @@ import numpy as np
 
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
-from kiwiresearch.crawl.step import CrawlStep, EndStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl.step import CrawlStep, EndStep, RejectStep, StartStep, VisitStep
 from kiwiresearch.crawl.walker import walk
 from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
@@ -153,8 +153,8 @@ def total(step: VisitStep) -> float:
     return Score(step.lines).total
 
 
-def looks(steps: Iterable[CrawlStep]) -> Iterator[LookStep]:
-    return (step for step in steps if isinstance(step, LookStep))
+def looks(steps: Iterable[CrawlStep]) -> Iterator[RejectStep]:
+    return (step for step in steps if isinstance(step, RejectStep))
 
 
 def begun(steps: Sequence[CrawlStep]) -> StartStep:

@@ -52,8 +52,33 @@ def test_what_decides_is_noticed(tree: Path, name: str) -> None:
     unchanged.record("reading")
     assert unchanged.is_unchanged("reading")
     with (tree / name).open("a", encoding="utf-8") as file:
-        file.write("\n# other\n")
+        file.write("\nother = 1\n")
     assert not unchanged.is_unchanged("reading")
+
+
+def test_comments_and_docstrings_decide_nothing(tree: Path) -> None:
+    """Code is measured again if it does something else, not if it is explained better."""
+    words = tree / "src/kiwiresearch/text/words.py"
+    unchanged.record("reading")
+    said = words.read_text(encoding="utf-8").replace("(text):", '(text):\n    """Cut it."""  # at spaces')
+    words.write_text(f'"""Words."""\n\n{said}\n', encoding="utf-8")
+    assert unchanged.is_unchanged("reading")
+    words.write_text(said.replace("return marks", "return 'marks'"), encoding="utf-8")
+    assert not unchanged.is_unchanged("reading")
+
+
+def test_a_name_of_a_package_leads_to_the_module_that_has_it(tree: Path) -> None:
+    """And to no other module whose names the package offers."""
+    offers = (
+        "if TYPE_CHECKING:\n    from kiwiresearch.text.words import split\n    from kiwiresearch.text.dates import days"
+    )
+    (tree / "src/kiwiresearch/text/__init__.py").write_text(offers, encoding="utf-8")
+    (tree / "src/kiwiresearch/text/dates.py").write_text("days = 7", encoding="utf-8")
+    (tree / "evals/reading.py").write_text("from kiwiresearch.text import split", encoding="utf-8")
+    unchanged._exports.cache_clear()
+    reached = {file.name for file in unchanged.reached("evals.reading")}
+    assert {"words.py", "marks.py"} <= reached
+    assert "dates.py" not in reached
 
 
 def test_other_code_does_not_matter(tree: Path) -> None:

@@ -33,7 +33,7 @@ class BrokenHost:
     url: str = ""
 
     def announce(self, store_of_desk: Any) -> None:
-        store_of_desk.hosts.announce(self.name, self.url, self.books.sheets())
+        store_of_desk.hosts.announce(self.name, self.url, self.books.announcements())
 
     def answer(self, handler: Request) -> None:
         is_knock = handler.path.endswith(PING)

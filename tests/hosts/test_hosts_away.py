@@ -29,7 +29,7 @@ from kiwiresearch.workspace import hosts, other_hosts, workspace
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.hosts import host_statuses
-from kiwiresearch.workspace.search_helpers import TitleIndexes
+from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim import peer_client
@@ -155,7 +155,7 @@ def test_a_host_that_is_silent_is_not_asked_at_all(
 def test_what_a_host_announces_wrongly_is_no_book(host: Host, broken: BrokenHost) -> None:
     """Data sheets of others are read with care, and an address that is none is a host that is away."""
     store = store_of(host.desk)
-    sheet = broken.books.sheets()[0]
+    sheet = broken.books.announcements()[0]
     store.hosts.announce("liar", "file:///etc/passwd", [{"id": "x"}, {}, sheet | {"articles": "many"}])
     store.hosts.announce("lost", "gopher://nowhere", [sheet | {"id": "00000000-0000-0000-0000-000000000001"}])
     try:
@@ -172,7 +172,7 @@ def test_a_book_that_is_named_and_away_is_told(host: Host, broken: BrokenHost) -
     """Who wants a book whose host is away hears which host that is, in the API and in the reader."""
     broken.fault = "refuses"
     _told(host, "/api/search", q="galaxy")
-    book = broken.books.sheets()[0]["id"]
+    book = broken.books.announcements()[0]["id"]
     for place, query in (
         ("/api/search", {"q": "galaxy", "book": "Second book"}),
         ("/api/page", {"title": "Galaxy", "book": "Second book"}),
@@ -230,7 +230,7 @@ def test_a_run_that_begins_without_a_host_says_so(host: Host, broken: BrokenHost
     assert b"Not asked: Second book. The host 'broken' was away when the run began." in files["run.log"]
     assert b"Not asked: Second book" in files["report.md"]
     manifest = json.loads(files["manifest.json"])
-    assert manifest["missing"] == [{"host": "broken", "books": [broken.books.sheets()[0]["id"]]}]
+    assert manifest["missing"] == [{"host": "broken", "books": [broken.books.announcements()[0]["id"]]}]
     with shelf_for(tmp_path / "run", host.desk) as shelf:
         assert not verify_run(tmp_path / "run", shelf).failures
 
@@ -328,7 +328,7 @@ def test_what_a_host_hides_is_hidden_from_others(
     store_of(host.desk).hosts.leave(broken.name)
     with a_host(tmp_path, host.desk.settings.store, "strict", second_zim, **HIDING) as strict:
         host.meets(strict)
-        book = broken.books.sheets()[0]["id"]
+        book = broken.books.announcements()[0]["id"]
         assert host.client.get(f"/read/{book}/Milky_Way").status_code == 200
         assert host.client.get(f"/read/{book}/Galaxy").status_code == 403
         titles = [hit["title"] for hit in _told(host, "/api/search", q="galaxy", book="Second book")["hits"]]

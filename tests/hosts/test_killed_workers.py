@@ -142,7 +142,7 @@ def progressed(jobs: JobQueue, wanted: int, due: float) -> bool:
         waiting, running = jobs.store.jobs.counts()
         if not waiting + running:
             return False
-        now = [(row.id, row.attempt, row.told.get("pages")) for row in jobs.store.jobs.all(states=("running",))]
+        now = [(row.id, row.attempt, row.report.get("pages")) for row in jobs.store.jobs.all(states=("running",))]
         looks, seen = (0, now) if now != seen else (looks + 1, seen)
         assert looks * LOOK_S < TIMEOUT_S, f"nothing goes on: {waiting} wait, and {now} run"
         never.wait(LOOK_S)

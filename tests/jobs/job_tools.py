@@ -151,5 +151,5 @@ def job_row(job: Job) -> JobRow:
         plain(job.request),
         state=job.state,
         turn=job.turn,
-        told={name: getattr(job, name) for name in ("pages", "kept", "story", "problem", "remedy")},
+        report={name: getattr(job, name) for name in ("pages", "kept", "story", "problem", "remedy")},
     )

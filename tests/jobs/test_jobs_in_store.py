@@ -33,7 +33,7 @@ from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.jobs.work import do_order
 from kiwiresearch.runs import store_copy
 from kiwiresearch.runs.notes import NoteOpinion, NoteTarget, add_note, change_note, read_notes
-from kiwiresearch.runs.store_copy import JobLost, StoredWork, WorkStopped, download_files
+from kiwiresearch.runs.store_copy import JobFilesCopy, JobLost, WorkStopped, download_files
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.store.runs import Files
 from kiwiresearch.store.store import Store
@@ -303,7 +303,7 @@ def test_outputs_that_did_not_reach_the_store_are_put_there(
     with jobs_on(desk, sample_zim, IDLE) as jobs:
         job = jobs.start(wish)
         with monkeypatch.context() as patch:
-            patch.setattr(StoredWork, "finish", killed)
+            patch.setattr(JobFilesCopy, "finish", killed)
             order = an_order(jobs, job, "old")
             done(order)
         made = {file.name for file in order.out.iterdir() if file.is_file()}
@@ -351,7 +351,7 @@ def test_steps_and_outputs_are_brought_when_the_store_is_back(
         made, _ = done(order)
         assert (made["kept"], made["pages"]) == (1, 2)
         monkeypatch.setattr(store.files, "names", once_away(store.files.names))
-        assert StoredWork(store, order.holder, job.id, tmp_path / "third", ()).restore()
+        assert JobFilesCopy(store, order.holder, job.id, tmp_path / "third", ()).restore()
         assert files(tmp_path / "third") == files(others.folder / job.id)
 
 
@@ -394,7 +394,7 @@ def test_a_store_that_is_away_is_waited_for(url: str, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(store_copy, "AGAIN_S", 0.0)
     monkeypatch.setattr(store.parts, "append", now_and_then)
-    kept = StoredWork(store, claimed.holder, row.id, tmp_path / "run", ("answers",))
+    kept = JobFilesCopy(store, claimed.holder, row.id, tmp_path / "run", ("answers",))
     (tmp_path / "run" / ".journal").mkdir(parents=True)
     (tmp_path / "run" / ".journal" / "answers").write_bytes(b"{}\n")
     kept.copy()
@@ -427,7 +427,7 @@ def test_a_run_goes_on_from_each_of_its_steps(url: str, sample_zim: Path, tmp_pa
     with jobs_on(first, sample_zim, IDLE) as jobs:
         run = jobs.runs.get(job.id)
     alone = JobOrder(first.folders, open_workspace({"KIWIRESEARCH_HOME": str(tmp_path / "host0")}).settings,
-                  order.books, order.all_books, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
+                  order.books, order.search_in_full, order.request, tmp_path / "alone", "alone-1")  # fmt: skip
     done(alone)
     assert files(run.path) == files(tmp_path / "alone")
 

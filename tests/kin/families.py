@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, MergeEntry, RankedValue, SearchEntry, Stop
+from kiwiresearch.kin.report.family_case import Disagreement, MergeEntry, RankedValue, ReportInput, SearchEntry, Stop
 from kiwiresearch.kin.tree import (
     Evidence,
     Fact,
@@ -82,7 +82,7 @@ class Making:
         return Tree(self.persons, tuple(self.ties), tuple(self.facts), self.sources)
 
 
-def vale_family() -> FamilyCase:
+def vale_family() -> ReportInput:
     """Four generations of a family that nobody ever had: conflict, adoption, two marriages, names of two scripts."""
     make = Making()
     book = make.source("A Small Encyclopaedia", title="Edmund Vale", origin_group="encyclopaedia")
@@ -134,7 +134,7 @@ def vale_family() -> FamilyCase:
         RankedValue((held,), "an original record made at the time"),
         RankedValue((rival,), "a copy of unknown origin"),
     )
-    return FamilyCase(
+    return ReportInput(
         make.tree(),
         (edmund,),
         generations=3,

@@ -18,9 +18,9 @@ from kiwiresearch.kin.conflict import CompetingValue, Conflict
 from kiwiresearch.kin.conflict import RankedValue as Place
 from kiwiresearch.kin.report.family_case import (
     Disagreement,
-    FamilyCase,
     MergeEntry,
     RankedValue,
+    ReportInput,
     SearchEntry,
     Stop,
     disagreement_from,
@@ -85,12 +85,12 @@ def checked(text: str) -> Markup:
     return found
 
 
-def written(case: FamilyCase) -> tuple[str, str]:
+def written(case: ReportInput) -> tuple[str, str]:
     document = report(case)
     return family_markdown(document), family_page(document)
 
 
-def hostile(case: FamilyCase, bad: str) -> FamilyCase:
+def hostile(case: ReportInput, bad: str) -> ReportInput:
     """The case with the same bad words everywhere words can be."""
     tree = case.tree
     persons = {one: replace(person, name=bad, names=(bad, bad + "2")) for one, person in tree.persons.items()}
@@ -263,7 +263,7 @@ def test_the_page_needs_nothing_else() -> None:
 def test_a_case_of_nobody_is_a_report() -> None:
     """An empty case, or a seed that the tree does not hold, gives a whole report."""
     for seeds in ((), ("nobody",)):
-        text, html = written(FamilyCase(Making().tree(), seeds))
+        text, html = written(ReportInput(Making().tree(), seeds))
         checked(html)
         assert "Nobody has been found yet." in text
         assert "The research goes on." in text
@@ -272,7 +272,7 @@ def test_a_case_of_nobody_is_a_report() -> None:
 def test_living_people_are_shown_as_they_come() -> None:
     """What privacy has left out stays out: a living person has a name that says so, and nothing is added to it."""
     tree = Tree({"living-1": Person("living-1", "Living", living="living")})
-    text, html = written(FamilyCase(tree, ("living-1",), privacy="1 living person is not shown."))
+    text, html = written(ReportInput(tree, ("living-1",), privacy="1 living person is not shown."))
     checked(html)
     assert "Living, so little or nothing is shown." in text
     assert "1 living person is not shown." in text
@@ -295,7 +295,7 @@ def test_a_relative_is_told_once() -> None:
     make.tie("parent_of", father, child)
     make.fact(child, "father", "Bob Lee", make.evidence(source, "daughter of Bob Lee"))
     make.fact(child, "mother", "Cora Day", make.evidence(source, "and Cora Day"))
-    text, _ = written(FamilyCase(make.tree(), (child,)))
+    text, _ = written(ReportInput(make.tree(), (child,)))
     section = text.split("### Ann Lee")[1].split("###")[0]
     assert section.count("**Father**: Bob Lee") == 1
     assert "“daughter of Bob Lee”" in section
@@ -309,7 +309,7 @@ def test_a_tie_has_its_proof_once() -> None:
     own, his = make.source("A", title="Ann"), make.source("A", title="Bob")
     make.tie("parent_of", father, child, make.evidence(own, "daughter of Bob Lee"))
     make.fact(father, "child", "Ann Lee", make.evidence(his, "his girl Ann Lee"))
-    text, html = written(FamilyCase(make.tree(), (child,), kinship={father: "father"}))
+    text, html = written(ReportInput(make.tree(), (child,), kinship={father: "father"}))
     first, second = text.split("### Ann Lee")[1].split("### Bob Lee")
     for quote in ("“daughter of Bob Lee”", "“his girl Ann Lee”"):
         assert quote in first
@@ -326,7 +326,7 @@ def test_the_same_words_are_quoted_once_and_their_class_is_told_once() -> None:
     quotes = [make.evidence(source, words, rationale=why) for words, why in (("born 1801", "a"), ("B. 1801", "b"))]
     again = replace(quotes[0], id="again", rationale="c")
     make.fact(one, "birth_date", "1801", *quotes, again)
-    text, _ = written(FamilyCase(make.tree(), (one,)))
+    text, _ = written(ReportInput(make.tree(), (one,)))
     assert text.count("“born 1801”") == 1
     assert text.count("authored source, undetermined information, direct evidence") == 1
     assert "*Open:* death and parents not found." in text
@@ -344,7 +344,7 @@ def test_children_stand_with_their_parents_in_the_order_of_the_source() -> None:
     for at, child in enumerate(children):
         make.tie("parent_of", man, child, make.evidence(source, names[at], start=at * 10))
         make.tie("parent_of", wives[at // 2], child)
-    text, _ = written(FamilyCase(make.tree(), (man,)))
+    text, _ = written(ReportInput(make.tree(), (man,)))
     listed = text.split("## Descendants")[1].split("## People")[0].split()
     expected = "- Abe Lee - ⚭ Eve Day (m. 1800) - Zoe Lee - Bob Lee - ⚭ Joy Day (m. 1810) - Amy Lee"
     assert listed == expected.split()

@@ -11,7 +11,7 @@ from tests.search.shelves import Noting, titles
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.recall import recall
+from kiwiresearch.search.recall import find_candidates
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
 from kiwiresearch.zim.libzim import LibzimArchive
 
@@ -59,7 +59,7 @@ def test_an_abbreviation_leads_to_its_title(
 @pytest.mark.parametrize(("asked", "language"), [("nycx", "eng"), ("nyc", "deu"), ("USSR", "eng")])
 def test_other_words_are_no_abbreviations(ready: Ready, asked: str, language: str) -> None:
     """Neither a longer word, nor a word of another language, nor one whose title the book lacks leads anywhere."""
-    assert recall(ready(Noting(PAGES), index=True), parse_query(asked, language)) == []
+    assert find_candidates(ready(Noting(PAGES), index=True), parse_query(asked, language)) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.rank import LEAD, STEP, TextMatch, match
+from kiwiresearch.search.rank import LEAD, STEP, TextMatch, match_text
 from kiwiresearch.text.words import plain_lower
 
 FILLER = "and so it went on and on "
@@ -17,7 +17,7 @@ def found(
 ) -> TextMatch:
     """A text matched with a query whose words are all as rare, unless told otherwise."""
     terms = parse_query(asked).terms
-    return match(
+    return match_text(
         plain_lower(text), terms, {term.stem: (rare or {}).get(term.word, 1.0) for term in terms}, "eng", titled
     )
 
@@ -68,9 +68,9 @@ def test_the_lead_begins_where_the_article_does() -> None:
     (term,) = parse_query("galaxy").terms
     note = "galaxy here and there " * 2
     text = note + "x" * (LEAD - 2) + " galaxy"
-    assert match(text, [term], {term.stem: 1.0}, "eng", lead=len(note)).lead == 1
-    assert match(text, [term], {term.stem: 1.0}, "eng", lead=len(note) - 1).lead == 0
-    assert match(text, [term], {term.stem: 1.0}, "eng").lead == 1
+    assert match_text(text, [term], {term.stem: 1.0}, "eng", lead=len(note)).lead == 1
+    assert match_text(text, [term], {term.stem: 1.0}, "eng", lead=len(note) - 1).lead == 0
+    assert match_text(text, [term], {term.stem: 1.0}, "eng").lead == 1
 
 
 def test_neighbours_in_the_query_are_neighbours_on_the_page() -> None:
@@ -121,9 +121,9 @@ def test_boxes_are_weighed_by_themselves() -> None:
     """A word counts for the boxes if it stands in them, and not if it stands before."""
     (term,) = parse_query("galaxy").terms
     text = "a galaxy of stars galaxy"
-    assert match(text, [term], {term.stem: 1.0}, "eng", boxes=text.rindex("galaxy")).boxes == 1
-    assert match(text, [term], {term.stem: 1.0}, "eng", boxes=len(text)).boxes == 0
-    assert match(text, [term], {term.stem: 1.0}, "eng").boxes == 0
+    assert match_text(text, [term], {term.stem: 1.0}, "eng", boxes=text.rindex("galaxy")).boxes == 1
+    assert match_text(text, [term], {term.stem: 1.0}, "eng", boxes=len(text)).boxes == 0
+    assert match_text(text, [term], {term.stem: 1.0}, "eng").boxes == 0
 
 
 def test_a_huge_page_is_matched_whole() -> None:

@@ -12,7 +12,7 @@ from tests.search.shelves import Noting
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query
-from kiwiresearch.search.recall import SearchCandidate, recall
+from kiwiresearch.search.recall import SearchCandidate, find_candidates
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Match
@@ -41,11 +41,11 @@ ODD = [
 
 
 def paths(book: OpenBook, asked: str) -> list[str]:
-    return [candidate.path for candidate in recall(book, parse_query(asked))]
+    return [candidate.path for candidate in find_candidates(book, parse_query(asked))]
 
 
 def found(book: OpenBook, asked: str, path: str) -> SearchCandidate:
-    return next(candidate for candidate in recall(book, parse_query(asked)) if candidate.path == path)
+    return next(candidate for candidate in find_candidates(book, parse_query(asked)) if candidate.path == path)
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["no title index", "title index"])
@@ -145,8 +145,8 @@ def test_a_start_page_is_found_by_its_own_title(zim_book: Callable[..., OpenBook
 
 def test_candidates_come_in_one_order(book: OpenBook) -> None:
     """The same query gives the same candidates, by path and each once."""
-    once = recall(book, parse_query("galaxy stars tides"))
-    assert once == recall(book, parse_query("galaxy stars tides"))
+    once = find_candidates(book, parse_query("galaxy stars tides"))
+    assert once == find_candidates(book, parse_query("galaxy stars tides"))
     assert [c.path for c in once] == sorted({c.path for c in once})
 
 
@@ -198,5 +198,5 @@ def test_other_spellings_are_suggested_where_that_takes_no_request(
 ) -> None:
     """A server is asked for the words as they are typed."""
     archive = Asked(source)
-    recall(ready(archive), parse_query("قاهره", "ara"))
+    find_candidates(ready(archive), parse_query("قاهره", "ara"))
     assert ("القاهرة" in archive.suggested) is is_asked

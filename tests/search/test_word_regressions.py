@@ -11,7 +11,7 @@ from kiwiresearch.search.book_search import BookSearch, snippet
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import MAX_CHARS, MAX_WORDS, parse_query
 from kiwiresearch.search.rank import title_points
-from kiwiresearch.search.recall import recall
+from kiwiresearch.search.recall import find_candidates
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import occurrences, plain_lower, words_in
 from kiwiresearch.zim.memory import MemoryArchive
@@ -89,7 +89,7 @@ def test_a_hint_counts_in_the_title_of_a_page_that_was_read() -> None:
 def test_a_query_of_nothing_has_no_candidates(asked: str) -> None:
     """Where nothing was asked, the page 'S' is no answer."""
     book = OpenBook(MemoryArchive({"S": "<p>A letter.</p>"}))
-    assert recall(book, parse_query(asked)) == []
+    assert find_candidates(book, parse_query(asked)) == []
     assert BookSearch(book, parse_query(asked), primary=True).by_text(5).hits == ()
 
 

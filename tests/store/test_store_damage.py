@@ -56,8 +56,8 @@ def test_a_damaged_row_stops_no_other_job(store: Store, store_url: str) -> None:
         assert taken.id == "whole-1"
         failed = row_of(store, "torn-1")
         assert failed.state == "failed"
-        assert f"'torn-1' in the store is damaged: its {column!r}" in failed.told["problem"]
-        assert failed.told["remedy"].endswith("kiwiresearch jobs remove torn-1")
+        assert f"'torn-1' in the store is damaged: its {column!r}" in failed.report["problem"]
+        assert failed.report["remedy"].endswith("kiwiresearch jobs remove torn-1")
         assert store.jobs.counts() == (0, 1)
         store.jobs.end(taken.holder, taken.id, "done", {})
         store.jobs.remove("torn-1")
@@ -86,7 +86,7 @@ def test_a_running_job_goes_on_with_a_damaged_row(store: Store, store_url: str) 
     store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.add_events(job.holder, job.id, 1, [{"event": "page"}])
     store.jobs.end(job.holder, job.id, "done", {"story": "Well."})
-    assert row_of(store, job.id).told == {"pages": 3, "story": "Well."}
+    assert row_of(store, job.id).report == {"pages": 3, "story": "Well."}
 
 
 def test_jobs_are_taken_back_from_the_dead_beside_damaged_rows(store: Store, store_url: str) -> None:

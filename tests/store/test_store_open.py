@@ -282,4 +282,4 @@ def test_a_text_that_some_engine_would_not_keep_is_refused_by_all(store: Store, 
         store.jobs.add(text, "research", {})
     assert store.jobs.all() == []
     store.jobs.add("x", "research", {"topic": "a\0b"})
-    assert [job.wish for job in store.jobs.all()] == [{"topic": "a\0b"}]
+    assert [job.request for job in store.jobs.all()] == [{"topic": "a\0b"}]

@@ -57,7 +57,7 @@ def test_a_job_is_kept_as_it_was_asked_for(store: Store, another: Opener) -> Non
     wish = {"topic": "Ærø 🪁", "depth": None, "books": ["a", "b"], "critic": False, "share": 0.1}
     made = store.jobs.add("x", "ask", wish, user="Ann", priority=-3, asked_at="2026-01-01T00:00:00+00:00")
     assert another().jobs.get("x-1") == made
-    assert (made.state, made.turn, made.attempt, made.told, made.losses) == ("queued", 1, 0, {}, ())
+    assert (made.state, made.turn, made.attempt, made.report, made.losses) == ("queued", 1, 0, {}, ())
     assert another().jobs.get("x-2") is None
 
 
@@ -101,7 +101,7 @@ def test_a_worker_takes_only_what_it_can_do(store: Store, monkeypatch: pytest.Mo
         store.jobs.add("far", "research", {"number": number})
     store.jobs.add("near", "research", {"number": 7_000})
     store.jobs.add("kin", "kin", {"number": 7_000})
-    assert started(store, can_do=lambda job: job.wish["number"] == 7_000) == "near-1"
+    assert started(store, can_do=lambda job: job.request["number"] == 7_000) == "near-1"
     assert store.leases.lease_next("w", ("ask",), lease_s=LEASE_S) is None
     assert store.leases.lease_next("w", ("kin",), lease_s=LEASE_S, can_do=lambda job: False) is None
     assert started(store) == "far-1"
@@ -123,7 +123,7 @@ def test_what_a_job_tells_is_merged(store: Store) -> None:
     store.jobs.report_progress(job.holder, job.id, {"pages": 3})
     store.jobs.end(job.holder, job.id, "done", {"story": "It was long."}, ended_at="2026-01-01")
     ended = job_of(store, job.id)
-    assert ended.told == {"pages": 3, "kept": 2, "story": "It was long."}
+    assert ended.report == {"pages": 3, "kept": 2, "story": "It was long."}
     assert (ended.state, ended.ended_at, ended.worker) == ("done", "2026-01-01", "w")
 
 
@@ -133,7 +133,7 @@ def test_a_job_ends_once(store: Store) -> None:
     store.jobs.end("w", job.id, "done", {"story": "first"})
     with pytest.raises(LeaseLost):
         store.jobs.end("w", job.id, "failed", {"story": "second"})
-    assert (job_of(store, job.id).state, job_of(store, job.id).told) == ("done", {"story": "first"})
+    assert (job_of(store, job.id).state, job_of(store, job.id).report) == ("done", {"story": "first"})
     with pytest.raises(BadUsage, match="no way for a job to end"):
         store.jobs.end("w", job.id, "running", {})
 
@@ -180,12 +180,12 @@ def test_a_job_that_is_lost_too_often_fails_with_the_reasons(store: Store) -> No
         assert lost.state == ("queued" if left else "failed")
         store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     failed = job_of(store, job.id)
-    assert failed.told["problem"].startswith("It was lost 3 times (")
-    assert failed.told["problem"].count("not heard of") == 3
-    assert "stopped" not in failed.told["problem"]
+    assert failed.report["problem"].startswith("It was lost 3 times (")
+    assert failed.report["problem"].count("not heard of") == 3
+    assert "stopped" not in failed.report["problem"]
     assert failed.ended_at
     again = store.jobs.restart(job.id)
-    assert (again.state, again.told, again.ended_at, len(again.losses)) == ("queued", {}, "", 4)
+    assert (again.state, again.report, again.ended_at, len(again.losses)) == ("queued", {}, "", 4)
     store.leases.lease_next("w", ALL, lease_s=LAPSED_S)
     assert [one.state for one in store.leases.expire(max_tries=3)] == ["queued"]
 
@@ -200,7 +200,7 @@ def test_a_job_whose_process_is_killed_is_tried_only_so_often(store: Store) -> N
     failed = store.jobs.get("x-1")
     assert failed is not None
     assert [one["why"] for one in failed.losses] == ["its process was killed"] * 2
-    assert failed.told["problem"].startswith("It was lost 2 times (")
+    assert failed.report["problem"].startswith("It was lost 2 times (")
     with pytest.raises(LeaseLost):
         store.leases.requeue_killed("w", "x-1", max_tries=2)
 
@@ -284,7 +284,7 @@ def test_a_job_is_started_again_at_a_new_turn(store: Store) -> None:
     store.jobs.end("w", job.id, "failed", {"problem": "No room.", "remedy": "Make some.", "pages": 4})
     store.jobs.add("y", "research", {})
     again = store.jobs.restart(job.id)
-    assert (again.state, again.turn, again.told, again.attempt) == ("queued", 3, {"pages": 4}, 1)
+    assert (again.state, again.turn, again.report, again.attempt) == ("queued", 3, {"pages": 4}, 1)
     assert line(store) == ["y-1", job.id]
     store.jobs.end("w", job.id, "done", {})
     with pytest.raises(WrongJobState, match="is done"):
@@ -371,7 +371,7 @@ def test_giving_back_does_not_push_out_the_reasons_of_tries(store: Store, monkey
             store.leases.lease_next("w", ALL, lease_s=LEASE_S)
             store.leases.requeue("w", "x-1", "a host is away")
     assert lost.state == "failed"
-    assert lost.told["problem"].count("not heard of") == 3
+    assert lost.report["problem"].count("not heard of") == 3
     assert [loss["why"] == "a host is away" for loss in lost.losses] == [False, False, True, True, True, False]
 
 

@@ -36,7 +36,7 @@ def test_many_workers_do_each_job_exactly_once(store_url: str) -> None:
         for who, job_id in lines:
             job = store.jobs.get(job_id)
             assert job is not None
-            assert (job.state, job.attempt, job.told) == ("done", 1, {"by": int(who)})
+            assert (job.state, job.attempt, job.report) == ("done", 1, {"by": int(who)})
             assert b"".join(store.parts.read(job_id, "steps")) == f"w{who} {job_id}".encode()
         assert len(store.files.runs()) == len(ids)
 
@@ -109,7 +109,7 @@ def test_the_job_of_a_killed_worker_goes_on_elsewhere(store_url: str) -> None:
         lost = store.leases.expire(max_tries=3)
         if not lost:  # the file's clock is the test's own
             lost = store.leases.expire(max_tries=3, is_dead=lambda worker: worker == "dies")
-        assert [(job.id, job.state, job.told) for job in lost] == [("x-1", "queued", {})]
+        assert [(job.id, job.state, job.report) for job in lost] == [("x-1", "queued", {})]
         taken = store.leases.lease_next("lives", ["research"], lease_s=LEASE_S)
         assert taken is not None
         assert b"".join(store.parts.read("x-1", "steps")) == b"one\n"

@@ -565,7 +565,7 @@ def test_the_side_that_the_user_named_is_the_brief_s(tmp_path: Path) -> None:
 
 def test_a_model_tears_no_sentence_from_the_one_it_leans_on(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where its sentence takes away the one before, what depends on that goes too, and the brief can be proved."""
-    monkeypatch.setattr(draft, "FEWEST_SUMMARY", 2)
+    monkeypatch.setattr(draft, "MIN_SUMMARY", 2)
     brief = brief_in(run)
     first, *_, last = brief.summary
     desk = draft.StatementKeys(brief)

@@ -142,7 +142,7 @@ def test_a_run_begun_by_a_tool_is_its_users(people: Peopled, remy: httpx2.Client
     params = {"name": "research", "arguments": {"topic": "Moon phases of a tool", "max_pages": 1, "wait_s": 0}}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     remy.post("/mcp", json=body, headers={"Accept": "application/json, text/event-stream"})
-    made = next(row for row in people.store.jobs.all() if row.wish.get("topic") == "Moon phases of a tool")
+    made = next(row for row in people.store.jobs.all() if row.request.get("topic") == "Moon phases of a tool")
     assert made.user == "remy"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kiwiresearch.workspace.search_helpers import chat_model, model_is_local, model_timeouts
+from kiwiresearch.workspace.models import chat_model, model_is_local, model_timeouts
 from kiwiresearch.workspace.settings import Settings
 
 

@@ -15,7 +15,7 @@ import kiwiresearch
 from kiwiresearch.cli.start import run
 from kiwiresearch.errors import BadSettings
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.search_helpers import configured_embedder
+from kiwiresearch.workspace.models import configured_embedder
 from kiwiresearch.workspace.settings import Settings
 from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.workspace import open_workspace

@@ -22,9 +22,9 @@ from kiwiresearch.zim.policy import (
     HiddenTitles,
     Policy,
     PolicyArchive,
+    count_hidden_matches,
     hidden_at,
     hidden_name_among,
-    hidden_offers,
     hidden_page_named,
     with_policy,
     without_policy,
@@ -100,9 +100,9 @@ def test_a_page_that_is_not_hidden_is_told_nothing_of(make: Make) -> None:
 
 def test_hidden_pages_among_those_asked_for_are_counted(make: Make) -> None:
     """A search can say how many of the pages that the book offers first are left out."""
-    hidden = hidden_offers([make(SCHOOL)], ["heavy"], ["guillotine"], 10)
+    hidden = count_hidden_matches([make(SCHOOL)], ["heavy"], ["guillotine"], 10)
     assert hidden.sentence("result") == "2 results are hidden by the policy of Lycée X."
-    assert hidden_offers([make(SCHOOL)], ["orange"], ["sunset"], 10).sentence("result") == ""
+    assert count_hidden_matches([make(SCHOOL)], ["orange"], ["sunset"], 10).sentence("result") == ""
 
 
 def test_a_hidden_redirect_hides_its_name_and_not_the_page_behind(make: Make) -> None:

@@ -161,7 +161,7 @@ class AnswerBuilder:
 
     def _reader(self) -> str:
         """The id of the reading model that chose the sentences; empty if none was used."""
-        is_read = any("relevance" in one.parts for one in self.evidence.units[:1])
+        is_read = any("relevance" in one.features for one in self.evidence.units[:1])
         return self.context.reader.id if self.context.reader and is_read else ""
 
     def _senses(self) -> tuple[Sense, ...]:
@@ -205,9 +205,9 @@ class AnswerBuilder:
         """The place of the short answer in the line, and the answer; -1 and empty if there is none to mark."""
         if self.evidence.part_count or line != best.text:
             return -1, ""
-        if "relevance" in best.parts:
+        if "relevance" in best.features:
             return self._short_by_reader(best, line)
-        if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.parts.get("names missing"):
+        if self.evidence.strength.answer_confidence < MIN_FOR_SHORT or best.features.get("names missing"):
             return -1, ""
         found = short_answer(line, self.asked, is_box=best.read.units[best.unit].kind == "box")
         return (found.start, line[found.start : found.end]) if found else (-1, "")
@@ -215,7 +215,7 @@ class AnswerBuilder:
     def _short_by_reader(self, best: ScoredUnit, line: str) -> tuple[int, str]:
         """The words that the reading model marks, if they can be the complete answer."""
         if self.asked.kind == "yes_no" or (
-            self.asked.kind not in SHORT_ANSWER_KINDS and best.parts["answer's words"] <= 0
+            self.asked.kind not in SHORT_ANSWER_KINDS and best.features["answer's words"] <= 0
         ):
             return -1, ""
         start, end = best.answer_span or (-1, -1)

@@ -41,12 +41,12 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
     """The best unit and others that are nearly as good, without duplicates."""
     chosen: list[ScoredUnit] = []
     texts: set[str] = set()
-    wants_kind = bool(units) and units[0].parts.get(KIND_FEATURE, 0.0) > 0
-    far = FAR_BEHIND_READ if units and "relevance" in units[0].parts else FAR_BEHIND
+    wants_kind = bool(units) and units[0].features.get(KIND_FEATURE, 0.0) > 0
+    far = FAR_BEHIND_READ if units and "relevance" in units[0].features else FAR_BEHIND
     for one in units:
         if len(chosen) >= max_units or one.total < units[0].total - far:
             break
-        if wants_kind and one.parts.get(WRONG_KIND_FEATURE, 0.0) >= 1:
+        if wants_kind and one.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
             continue  # if the best one says when, one that does not adds nothing
         folded = " ".join(one.text.casefold().split())
         if folded not in texts:

@@ -34,7 +34,7 @@ class ScoredUnit(NamedTuple):
     read: SegmentedPage
     unit: int
     passage: int
-    parts: Mapping[str, float]
+    features: Mapping[str, float]
     total: float
     answer_span: tuple[int, int] | None = None
     """The best answer in its text according to the reading model; None if it found none, or was not used."""
@@ -54,7 +54,7 @@ class ScoredUnit(NamedTuple):
     def score(self) -> Score:
         """The total with its terms."""
         score = Score()
-        for name, value in self.parts.items():
+        for name, value in self.features.items():
             score = score.plus(name, value * unit_weights()[name])
         return score
 
@@ -81,7 +81,7 @@ def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[Sco
     features = {"page": nearness, "first page": float(nearness >= 1.0)}
     more = _total(features)
     features = {name: value for name, value in features.items() if value}
-    return [one._replace(parts={**one.parts, **features}, total=one.total + more) for one in units]
+    return [one._replace(features={**one.features, **features}, total=one.total + more) for one in units]
 
 
 def unscored_unit(read: SegmentedPage, number: int) -> ScoredUnit:
@@ -92,7 +92,7 @@ def unscored_unit(read: SegmentedPage, number: int) -> ScoredUnit:
 
 def with_reader_score(one: ScoredUnit, said: Mapping[str, float], span: tuple[int, int] | None) -> ScoredUnit:
     """A unit with the features and the answer that the reading model gives it."""
-    return one._replace(parts={**one.parts, **said}, total=one.total + _total(said), answer_span=span)
+    return one._replace(features={**one.features, **said}, total=one.total + _total(said), answer_span=span)
 
 
 def score_units(
@@ -113,8 +113,8 @@ def score_units(
     if similarity is None or not found:
         return found
     for place, value in enumerate(similarity([f"{read.page.title}. {one.text}" for one in found])):
-        parts = {**found[place].parts, "meaning": max(0.0, float(value))}
-        found[place] = found[place]._replace(parts=parts, total=_total(parts))
+        parts = {**found[place].features, "meaning": max(0.0, float(value))}
+        found[place] = found[place]._replace(features=parts, total=_total(parts))
     return found
 
 
@@ -124,8 +124,8 @@ def score_other_unit(one: ScoredUnit, number: int, question: Question) -> Scored
     if matches is None:
         return unscored_unit(one.read, number)
     parts = _parts(one.read, number, matches.words(number), question, matches)
-    parts |= {name: one.parts[name] for name in PAGE_FEATURES if name in one.parts}
-    return one._replace(unit=number, passage=matches.passage_of[number], parts=parts, total=_total(parts))
+    parts |= {name: one.features[name] for name in PAGE_FEATURES if name in one.features}
+    return one._replace(unit=number, passage=matches.passage_of[number], features=parts, total=_total(parts))
 
 
 PAGE_FEATURES = ("asked", "page", "first page")
@@ -247,7 +247,7 @@ def strength_of(
     found = features(units, question, named=named)
     curves = ("held_meaning", "right_meaning") if with_meaning else ("held", "right")
     on_page, right = (_logistic(found, _weight_tables()[curve]) for curve in curves)
-    best = units[0].parts
+    best = units[0].features
     asked = best.get("asked", 0.0)
     if asked < MIN_ASKED or (asked < LITTLE_ASKED and not best.get("asked nearby")):
         on_page = 0.0  # only about the same subject, as the first sentence of its page usually is
@@ -265,7 +265,7 @@ def reader_confidence(units: Sequence[ScoredUnit], question: Question, by_words:
 
 def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> dict[str, float]:
     """What distinguishes right from wrong answers of the reading model: a few features of words and of meaning."""
-    best = units[0].parts
+    best = units[0].features
     here = (units[0].read.page.ref, units[0].passage)
     others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
     words = features(units, question, named=False)
@@ -285,7 +285,7 @@ MAX_LOGIT = 8.0
 
 def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) -> dict[str, float]:
     """What distinguishes right from wrong answers: how much of the question is there, how close, and where else."""
-    best = units[0].parts
+    best = units[0].features
     own = best.get("words", 0.0)
     covered = own + best.get("title words", 0.0)
     near = covered + best.get("words beside it", 0.0) + best.get("heading words", 0.0)
@@ -293,7 +293,7 @@ def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) ->
     others = [
         one.total
         for one in units
-        if one.read.page.title != units[0].read.page.title and one.parts.get("not the kind", 0.0) < 1.0
+        if one.read.page.title != units[0].read.page.title and one.features.get("not the kind", 0.0) < 1.0
     ]
     ahead = min(max(units[0].total - max(others), 0.0), FAR_AHEAD) / FAR_AHEAD if others else 1.0
     is_full = near >= ALL_WORDS

@@ -16,7 +16,7 @@ from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.relevance import STRICT_MARGIN
 from kiwiresearch.brief.second_sources import with_second_sources
 from kiwiresearch.brief.sources import BriefOrigin, sources_of, started_weakly
-from kiwiresearch.brief.support import MAX_CLAIMS, Assertion, merge_equivalent, same_value, sureness_of
+from kiwiresearch.brief.support import MAX_CLAIMS, MergedClaim, merge_equivalent, same_value, sureness_of
 from kiwiresearch.brief.themes import (
     MAX_MOMENTS,
     MIN_SHARE,
@@ -49,7 +49,7 @@ Part = TypeVar("Part", bound=tuple[StatementGroup | TimelineMoment | Dispute, ..
 
 
 def numbers(
-    assertions: Sequence[Assertion], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
+    assertions: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights, used: UsedClaims
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
@@ -69,7 +69,7 @@ def numbers(
     if not numeric:
         return ()
     min_points = MIN_SHARE * numeric[0].points
-    rows: list[tuple[Assertion, Measure]] = []
+    rows: list[tuple[MergedClaim, Measure]] = []
     per_subject: Counter[str] = Counter()
     for one in numeric:
         measure = _main_measure(one.best)
@@ -109,7 +109,7 @@ def _main_measure(claim: Claim) -> Measure:
     return next(iter(large or named), claim.measures[0])
 
 
-def _figure(one: Assertion, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
+def _figure(one: MergedClaim, measure: Measure, disagreeing: dict[ClaimId, Difference]) -> Figure:
     text, quantity = one.best.text, measure.quantity
     value = text[quantity.start : quantity.end]
     qualifier = f"{quantity.qualifier} " if quantity.qualifier else ""
@@ -163,7 +163,7 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
     by_id = {claim.id: claim for claim in claims}
     start = origin.state.started
 
-    def unused() -> list[Assertion]:
+    def unused() -> list[MergedClaim]:
         return [one for one in assertions if not any(weighed.claim in used for weighed in one.claims)]
 
     def mark_used(groups: Part) -> Part:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from kiwiresearch.brief.brief import Difference, Dispute, DisputeView
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, without_article
-from kiwiresearch.brief.support import Assertion, statement_of
+from kiwiresearch.brief.support import MergedClaim, statement_of
 from kiwiresearch.brief.themes import MIN_SHARE
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare
@@ -135,19 +135,19 @@ MONTHS = frozenset(
 class ClaimConflict:
     """Two assertions that disagree, and how."""
 
-    one: Assertion
-    other: Assertion
+    one: MergedClaim
+    other: MergedClaim
     disagreement: Disagreement
 
 
-def find_conflicts(assertions: Sequence[Assertion], weights: ClaimWeights) -> list[ClaimConflict]:
+def find_conflicts(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> list[ClaimConflict]:
     """Disagreements among the claims that matter most, the clearest first."""
     about = (
         one
         for one in assertions
         if (one.best.measures or one.best.dates) and not one.best.depends_on and weights.is_about(one.claims[0])
     )
-    by_subject: dict[str, list[Assertion]] = defaultdict(list)
+    by_subject: dict[str, list[MergedClaim]] = defaultdict(list)
     for one in itertools.islice(about, MAX_COMPARED):
         by_subject[without_article(one.best.subject)].append(one)
     found = [
@@ -160,7 +160,7 @@ def find_conflicts(assertions: Sequence[Assertion], weights: ClaimWeights) -> li
     return [one for one in found if _is_clear_pair(one.one, one.other)]
 
 
-def _is_clear_pair(one: Assertion, other: Assertion) -> bool:
+def _is_clear_pair(one: MergedClaim, other: MergedClaim) -> bool:
     if one.best.ref == other.best.ref:
         return False  # two values on one page are for two cases: black tea, green tea
     return is_clear_conflict(one.best, other.best, jaccard(one.stems, other.stems))
@@ -181,7 +181,7 @@ def _label(claim: Claim) -> str:
 
 
 def disputes(
-    assertions: Sequence[Assertion], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
+    assertions: Sequence[MergedClaim], conflicts: Sequence[ClaimConflict], weights: ClaimWeights
 ) -> tuple[Dispute, ...]:
     """Contradictions, then opposing views."""
     if not assertions:
@@ -210,9 +210,9 @@ def disputes(
     )
 
 
-def _theories(held: Sequence[Assertion]) -> Dispute | None:
+def _theories(held: Sequence[MergedClaim]) -> Dispute | None:
     """Different explanations that several people give."""
-    by_holder: dict[str, Assertion] = {}
+    by_holder: dict[str, MergedClaim] = {}
     for one in held:
         holder = _holder(one)
         if (
@@ -228,11 +228,11 @@ def _theories(held: Sequence[Assertion]) -> Dispute | None:
     return Dispute("What explains it", tuple(map(_view, chosen)))
 
 
-def _view(assertion: Assertion) -> DisputeView:
+def _view(assertion: MergedClaim) -> DisputeView:
     return DisputeView(_holder(assertion), statement_of(assertion), _cues(assertion))
 
 
-def _is_view(assertion: Assertion, weights: ClaimWeights) -> bool:
+def _is_view(assertion: MergedClaim, weights: ClaimWeights) -> bool:
     """Whether a claim is someone's view, or says that there are several."""
     claim = assertion.best
     if claim.depends_on and not is_opposing(claim.text):
@@ -251,9 +251,9 @@ def _contradiction(conflict: ClaimConflict) -> Dispute:
     return Dispute(conflict.one.best.subject, views, Difference(how.kind, how.why))
 
 
-def _views(disputed: Sequence[Assertion]) -> list[Dispute]:
+def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
     """Views that are near each other in a section, the second opposing the first; others have one side only."""
-    by_section: dict[tuple[str, str, str], list[Assertion]] = defaultdict(list)
+    by_section: dict[tuple[str, str, str], list[MergedClaim]] = defaultdict(list)
     for one in disputed:
         by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)
     found: list[tuple[float, Dispute]] = []
@@ -276,14 +276,14 @@ def _views(disputed: Sequence[Assertion]) -> list[Dispute]:
     return [dispute for _, dispute in sorted(found, key=lambda row: (len(row[1].views) < 2, -row[0]))]
 
 
-def _side(assertion: Assertion, text: str) -> DisputeView:
+def _side(assertion: MergedClaim, text: str) -> DisputeView:
     """One half of a sentence that gives two views."""
     statement = replace(statement_of(assertion), text=text, sureness="disputed")
     cues = tuple(cue for cue in _cues(assertion) if cue in text.lower())
     return DisputeView(holder_in(text, with_beliefs=True), statement, cues)
 
 
-def _nearest_opposing(one: Assertion, others: Sequence[Assertion]) -> Assertion | None:
+def _nearest_opposing(one: MergedClaim, others: Sequence[MergedClaim]) -> MergedClaim | None:
     """The nearest view that opposes this one, or that this one opposes."""
     start = one.best.quotes[0].start
     near = [
@@ -298,16 +298,16 @@ def _nearest_opposing(one: Assertion, others: Sequence[Assertion]) -> Assertion 
     return min(near, key=lambda row: (row[0], row[1].best.id))[1] if near else None
 
 
-def _holder(assertion: Assertion) -> str:
+def _holder(assertion: MergedClaim) -> str:
     return holder_in(assertion.best.text)
 
 
-def _cues(assertion: Assertion) -> tuple[str, ...]:
+def _cues(assertion: MergedClaim) -> tuple[str, ...]:
     claim = assertion.best
     marks = ("marked as disputed",) if claim.signals.disputed else ()
     return (*dict.fromkeys(hedge.cue for hedge in claim.hedges), *marks)
 
 
-def _about(assertion: Assertion) -> str:
+def _about(assertion: MergedClaim) -> str:
     claim = assertion.best
     return f"{claim.page_title}: {claim.section}" if claim.section else claim.subject

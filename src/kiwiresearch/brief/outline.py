@@ -12,9 +12,9 @@ import numpy as np
 from kiwiresearch.brief.brief import Statement, StatementGroup
 from kiwiresearch.brief.citations import directly_precedes
 from kiwiresearch.brief.importance import ClaimWeights
-from kiwiresearch.brief.passages import PageSentence, PassageChooser, UsedClaims
+from kiwiresearch.brief.passages import PassageChooser, UsableSentence, UsedClaims
 from kiwiresearch.brief.relevance import LIKELY, LIKELY_ELSEWHERE, STRICT_MARGIN, centroid, static_embedder
-from kiwiresearch.brief.support import Assertion, independent_pages, says_the_same, statement_of
+from kiwiresearch.brief.support import MergedClaim, independent_pages, says_the_same, statement_of
 from kiwiresearch.claims import Claim
 from kiwiresearch.embed import similarity
 from kiwiresearch.text import AspectWords
@@ -49,21 +49,21 @@ class _Section:
     """A section of the brief in preparation: what it may use, how many words of that, and what was chosen."""
 
     heading: str
-    sentences: list[PageSentence]
+    sentences: list[UsableSentence]
     max_words: int
-    chosen: list[PageSentence] = field(default_factory=list)
+    chosen: list[UsableSentence] = field(default_factory=list)
 
 
 class Outline:
     """Decides what the summary and the sections of a brief may use, and has the sentences chosen."""
 
-    def __init__(self, weights: ClaimWeights, assertions: Sequence[Assertion], used: UsedClaims) -> None:
+    def __init__(self, weights: ClaimWeights, assertions: Sequence[MergedClaim], used: UsedClaims) -> None:
         self._weights = weights
         self._relevance = weights.relevance
         self._used = used
         self._chooser = PassageChooser(weights, used)
         self._assertions = {weighed.claim.id: one for one in assertions for weighed in one.claims}
-        self._summary: list[PageSentence] = []
+        self._summary: list[UsableSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
         """What matters most, in the order of the main article."""
@@ -113,7 +113,7 @@ class Outline:
         others = self._weights.sentences.get(claim.ref, ())
         return not any(directly_precedes(one, claim) or directly_precedes(claim, one) for one in others)
 
-    def _topic_page_sentences(self) -> list[PageSentence]:
+    def _topic_page_sentences(self) -> list[UsableSentence]:
         return [
             sentence
             for ref, sentences in self._chooser.pages.items()
@@ -121,7 +121,7 @@ class Outline:
             for sentence in sentences
         ]
 
-    def _on_aspect(self, margin: float = 0.0) -> list[PageSentence]:
+    def _on_aspect(self, margin: float = 0.0) -> list[UsableSentence]:
         """The sentences about what is asked for; `margin` is added to the usual threshold of log-odds."""
         usable = [
             sentence
@@ -146,7 +146,7 @@ class Outline:
             if not sentence.is_aside and (sentence.claim.headings or not self._used.has_sentence(sentence))
         ]
         lengths = Counter(sentence.claim.headings[:1] for sentence in usable)
-        sections: dict[str, list[PageSentence]] = {}
+        sections: dict[str, list[UsableSentence]] = {}
         for sentence in usable:
             headings = sentence.claim.headings
             depth = 2 if lengths[headings[:1]] > LONG_SECTION_SENTENCES else 1
@@ -157,8 +157,8 @@ class Outline:
 
     def _aspect_sections(self) -> list[_Section]:
         """What is asked for, by the sections of the main article and then by other pages."""
-        own: dict[str, list[PageSentence]] = {}
-        others: dict[str, list[PageSentence]] = {}
+        own: dict[str, list[UsableSentence]] = {}
+        others: dict[str, list[UsableSentence]] = {}
         for sentence in self._on_aspect(BELOW_HEADING_MARGIN):
             claim = sentence.claim
             if not self._is_under_aspect_heading(claim) and not self._relevance.is_on_aspect(claim, STRICT_MARGIN):
@@ -176,7 +176,7 @@ class Outline:
             ),
         ]
 
-    def _other_page_budget(self, sentences: Sequence[PageSentence]) -> int:
+    def _other_page_budget(self, sentences: Sequence[UsableSentence]) -> int:
         """How many words of another page may be used: more if they are from a section about the topic."""
         is_about = all(self._relevance.is_under_topic(sentence.claim) for sentence in sentences)
         return _word_budget(sentences) if is_about else OTHER_PAGE_WORDS
@@ -229,13 +229,13 @@ class Outline:
                 if taken:
                     break
 
-    def _in_page_order(self, chosen: Sequence[PageSentence]) -> list[PageSentence]:
+    def _in_page_order(self, chosen: Sequence[UsableSentence]) -> list[UsableSentence]:
         """In the order of their pages, those about the topic first."""
         order = {ref: number for number, ref in enumerate(self._weights.sentences)}
         topic_pages = self._weights.topic_pages
         return sorted(chosen, key=lambda one: (one.claim.ref not in topic_pages, order[one.claim.ref], one.position))
 
-    def _to_statement(self, sentence: PageSentence) -> Statement:
+    def _to_statement(self, sentence: UsableSentence) -> Statement:
         """The sentence as a statement, along with other pages that say the same."""
         assertion = self._assertions.get(sentence.claim.id)
         others = [
@@ -244,7 +244,7 @@ class Outline:
             if one.claim.ref != sentence.claim.ref and says_the_same(sentence.weighed, one)
         ]
         claims = (sentence.weighed, *others)
-        return statement_of(Assertion(claims, independent_pages(claims)))
+        return statement_of(MergedClaim(claims, independent_pages(claims)))
 
 
 @lru_cache(maxsize=32)
@@ -252,11 +252,11 @@ def _cached_aspect_words(aspect: str, language: str) -> AspectWords:
     return AspectWords.of(aspect, language)
 
 
-def _word_count(sentences: Sequence[PageSentence]) -> int:
+def _word_count(sentences: Sequence[UsableSentence]) -> int:
     return sum(sentence.word_count for sentence in sentences)
 
 
-def _best_first(sections: Mapping[str, Sequence[PageSentence]]) -> list[str]:
+def _best_first(sections: Mapping[str, Sequence[UsableSentence]]) -> list[str]:
     """The headings in the order of the points that the three best sentences of each section have together."""
 
     def points(heading: str) -> float:
@@ -265,7 +265,7 @@ def _best_first(sections: Mapping[str, Sequence[PageSentence]]) -> list[str]:
     return sorted(sections, key=lambda heading: (-points(heading), heading))
 
 
-def _longest_of_each(sections: Mapping[str, Sequence[PageSentence]]) -> list[str]:
+def _longest_of_each(sections: Mapping[str, Sequence[UsableSentence]]) -> list[str]:
     """The longest first: the longest subsection of each section of the article, then the second longest of each."""
     longest = sorted(sections, key=lambda heading: (-len(sections[heading]), heading))
     seen: Counter[tuple[str, ...]] = Counter()
@@ -277,7 +277,7 @@ def _longest_of_each(sections: Mapping[str, Sequence[PageSentence]]) -> list[str
     return sorted(longest, key=lambda heading: ranks[heading])
 
 
-def _with_budgets(sections: Mapping[str, Sequence[PageSentence]]) -> list[_Section]:
+def _with_budgets(sections: Mapping[str, Sequence[UsableSentence]]) -> list[_Section]:
     """Sections with their word limits, by their lengths; together they fill the body."""
     total = sum(len(sentences) ** 0.5 for sentences in sections.values()) or 1.0
     return [
@@ -286,7 +286,7 @@ def _with_budgets(sections: Mapping[str, Sequence[PageSentence]]) -> list[_Secti
     ]
 
 
-def _word_budget(sentences: Sequence[PageSentence]) -> int:
+def _word_budget(sentences: Sequence[UsableSentence]) -> int:
     """How many words of a section may be used: half of it, or little if it matters little."""
     if all(sentence.is_minor for sentence in sentences):
         return SECTION_WORDS

@@ -28,7 +28,7 @@ MAX_CONTEXT_SENTENCES = 2
 """How many preceding sentences may be taken along with one that needs them."""
 
 
-class PageSentence(NamedTuple):
+class UsableSentence(NamedTuple):
     """A sentence that may be used, with its weight and its position among those of its page."""
 
     weighed: WeightedClaim
@@ -77,7 +77,7 @@ class UsedClaims:
                 self._quotes.add(quote.text)
             self.claims.append(claim)
 
-    def add_sentences(self, sentences: Sequence[PageSentence]) -> None:
+    def add_sentences(self, sentences: Sequence[UsableSentence]) -> None:
         for sentence in sentences:
             self._sentences[sentence.key] = sentence.weighed.stems
             self._vectors.append(_vector(sentence.claim.text))
@@ -90,10 +90,10 @@ class UsedClaims:
             return True  # another page may have the very same sentence
         return any(start < quote.end and quote.start < end for start, end in self._spans.get(claim.ref, ()))
 
-    def has_sentence(self, sentence: PageSentence) -> bool:
+    def has_sentence(self, sentence: UsableSentence) -> bool:
         return sentence.key in self._sentences
 
-    def repeats_any(self, sentences: Sequence[PageSentence]) -> bool:
+    def repeats_any(self, sentences: Sequence[UsableSentence]) -> bool:
         """Whether any of these sentences has been said, in the same words or in others."""
         if any(sentence.claim in self for sentence in sentences):
             return True
@@ -118,18 +118,18 @@ class PassageChooser:
         self._topic_pages = weights.topic_pages
         self._relevance = weights.relevance
         self._used = used
-        self.pages: dict[EntryRef, list[PageSentence]] = {
-            ref: [PageSentence(weights.weigh_one(claim), position) for position, claim in enumerate(claims)]
+        self.pages: dict[EntryRef, list[UsableSentence]] = {
+            ref: [UsableSentence(weights.weigh_one(claim), position) for position, claim in enumerate(claims)]
             for ref, claims in weights.sentences.items()
             if any(map(weights.relevance.is_about, claims))
         }
         """The sentences of each page that says something about the topic."""
 
     def take_from_start(
-        self, sentences: Sequence[PageSentence], max_words: int, context: Sequence[PageSentence] = ()
-    ) -> list[PageSentence]:
+        self, sentences: Sequence[UsableSentence], max_words: int, context: Sequence[UsableSentence] = ()
+    ) -> list[UsableSentence]:
         """Sentences in their own order from the first on: a lead is well structured already."""
-        chosen: list[PageSentence] = []
+        chosen: list[UsableSentence] = []
         for sentence in sentences:
             taken = self.take_best([sentence], max_words, context=[*context, *chosen])
             if not taken and sentence.word_count > max_words:
@@ -140,18 +140,18 @@ class PassageChooser:
 
     def take_best(
         self,
-        sentences: Iterable[PageSentence],
+        sentences: Iterable[UsableSentence],
         max_words: int,
         *,
         max_per_other_page: int = NO_LIMIT,
-        context: Sequence[PageSentence] = (),
-    ) -> list[PageSentence]:
+        context: Sequence[UsableSentence] = (),
+    ) -> list[UsableSentence]:
         """The best sentences that fit, each with the preceding ones that it depends on.
 
         `max_per_other_page` limits those from one page that is not about the topic itself;
         `context` are sentences that will be shown along with them.
         """
-        chosen: list[PageSentence] = []
+        chosen: list[UsableSentence] = []
         per_page: Counter[EntryRef] = Counter()
         for sentence in sorted(sentences, key=lambda one: (-one.weighed.points, *one.key)):
             needed = self._with_preceding(sentence, [*context, *chosen])
@@ -169,12 +169,12 @@ class PassageChooser:
 
     def take_passages(
         self,
-        sentences: Sequence[PageSentence],
+        sentences: Sequence[UsableSentence],
         max_words: int,
         *,
         from_paragraph_start: bool = False,
         max_per_other_page: int = NO_LIMIT,
-    ) -> list[PageSentence]:
+    ) -> list[UsableSentence]:
         """The best passages that fit: consecutive sentences of a page, so that the text reads coherently.
 
         A passage starts with two sentences of a paragraph, and continues while the next one is worth more than
@@ -182,9 +182,9 @@ class PassageChooser:
         """
         stretches = self._consecutive(sentences, from_paragraph_start=from_paragraph_start)
         lengths = [0] * len(stretches)
-        chosen: list[PageSentence] = []
+        chosen: list[UsableSentence] = []
         while True:
-            best: tuple[float, int, list[PageSentence]] | None = None
+            best: tuple[float, int, list[UsableSentence]] | None = None
             for number, stretch in enumerate(stretches):
                 length = lengths[number]
                 new = stretch[length : length + 1] if length else stretch[:MIN_PASSAGE_SENTENCES]
@@ -211,14 +211,14 @@ class PassageChooser:
             self._used.add_sentences(new)
 
     def _consecutive(
-        self, sentences: Sequence[PageSentence], *, from_paragraph_start: bool
-    ) -> list[list[PageSentence]]:
+        self, sentences: Sequence[UsableSentence], *, from_paragraph_start: bool
+    ) -> list[list[UsableSentence]]:
         """Stretches of consecutive sentences of one paragraph, each starting at one that makes sense there."""
         wanted = {sentence.key for sentence in sentences}
-        stretches: list[list[PageSentence]] = []
+        stretches: list[list[UsableSentence]] = []
         for ref in dict.fromkeys(sentence.claim.ref for sentence in sentences):
-            before: PageSentence | None = None
-            stretch: list[PageSentence] = []
+            before: UsableSentence | None = None
+            stretch: list[UsableSentence] = []
             for sentence in self.pages[ref]:
                 opens_paragraph = before is None or not directly_precedes(before.claim, sentence.claim)
                 # After a sentence that has been used, its paragraph may continue.
@@ -238,7 +238,7 @@ class PassageChooser:
                         stretches.append(stretch)
         return stretches
 
-    def _with_preceding(self, sentence: PageSentence, context: Sequence[PageSentence]) -> list[PageSentence]:
+    def _with_preceding(self, sentence: UsableSentence, context: Sequence[UsableSentence]) -> list[UsableSentence]:
         """The sentence and those right before it that it depends on; none if they are missing or used elsewhere."""
         page = self.pages[sentence.claim.ref]
         in_context = {one.key for one in context}

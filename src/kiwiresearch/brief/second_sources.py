@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement
 from kiwiresearch.brief.importance import ClaimWeights, capitalised_words, compared_sentence, folded_name, stems_of
 from kiwiresearch.brief.relevance import add_features, feature_weights, static_embedder
-from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, Assertion, is_same_source, statement_of, sureness_of
+from kiwiresearch.brief.support import DENIAL, MAX_CLAIMS, MergedClaim, is_same_source, statement_of, sureness_of
 from kiwiresearch.claims import Claim, ClaimId
 from kiwiresearch.claims.conflicts import Disagreement, compare
 from kiwiresearch.embed import similarity
@@ -185,7 +185,7 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
     """Two pages that give different values for one fact."""
     assert second.difference is not None
     views = tuple(
-        DisputeView("", statement_of(Assertion((weights.weigh_one(claim),), 1))) for claim in (one, second.claim)
+        DisputeView("", statement_of(MergedClaim((weights.weigh_one(claim),), 1))) for claim in (one, second.claim)
     )
     return Dispute(one.subject, views, Difference(second.difference.kind, second.difference.why))
 

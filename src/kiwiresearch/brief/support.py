@@ -36,7 +36,7 @@ MAX_SUPPORTING_PAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Assertion:
+class MergedClaim:
     """What one claim or several equivalent ones say; the best one comes first."""
 
     claims: tuple[WeightedClaim, ...]
@@ -61,7 +61,7 @@ class Assertion:
         return self.claims[0].score.plus(f"said by {self.pages} pages", SUPPORT_POINTS * more)
 
 
-def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[Assertion]:
+def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[MergedClaim]:
     """The claims as assertions, equivalent ones merged, most points first."""
     # Disjoint sets: each claim points towards the first of its group.
     leader = list(range(len(weighed)))
@@ -83,13 +83,13 @@ def merge_equivalent(weighed: Sequence[WeightedClaim]) -> list[Assertion]:
     return sorted(assertions, key=lambda one: (-one.points, one.best.ref, one.best.quotes[0].start, one.best.id))
 
 
-def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[Assertion]:
+def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
     """Splits a group so that each claim says the same as the best one, not only the same as some other."""
     left = best_first(group)
     while left:
         best = left[0]
         same = [best, *(one for one in left[1:] if says_the_same(best, one))]
-        yield Assertion(tuple(best_first(same)), independent_pages(same) if len(same) > 1 else 1)
+        yield MergedClaim(tuple(best_first(same)), independent_pages(same) if len(same) > 1 else 1)
         left = [one for one in left if one not in same]
 
 
@@ -204,7 +204,7 @@ MANY_PAGES = 3
 MAX_CLAIMS = 8
 
 
-def statement_of(assertion: Assertion) -> Statement:
+def statement_of(assertion: MergedClaim) -> Statement:
     """A statement in the words of the best claim."""
     best, pages = assertion.best, assertion.pages
     claims = tuple(one.claim.id for one in assertion.claims[:MAX_CLAIMS])

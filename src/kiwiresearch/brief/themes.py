@@ -13,7 +13,7 @@ from kiwiresearch.brief.brief import Gap, StatementGroup, TimelineMoment
 from kiwiresearch.brief.importance import ClaimWeights, folded_name
 from kiwiresearch.brief.passages import UsedClaims
 from kiwiresearch.brief.sources import BriefOrigin
-from kiwiresearch.brief.support import Assertion, is_hedged, statement_of
+from kiwiresearch.brief.support import MergedClaim, is_hedged, statement_of
 from kiwiresearch.claims import Claim, has_claim_tables
 from kiwiresearch.messages import Message
 from kiwiresearch.text import jaccard, language_words
@@ -49,10 +49,12 @@ SECONDARY_DATE = re.compile(
 SECONDARY_DATE_CHARS = 40
 
 
-def definitions(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+def definitions(
+    assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights
+) -> tuple[StatementGroup, ...]:
     """Definitions of the terms that the brief uses, from the pages about them; the most used first."""
     uses = _uses(used)
-    first: dict[str, Assertion] = {}
+    first: dict[str, MergedClaim] = {}
     for one in sorted(assertions, key=lambda one: (one.best.quotes[0].start, one.best.id)):
         if _defines_its_page(one) and weights.is_opening(one.best):
             first.setdefault(folded_name(one.best.page_title), one)
@@ -76,7 +78,7 @@ def _uses(used: UsedClaims) -> Counter[str]:
     return Counter(folded_name(name) for claim in used.claims for name in claim.names)
 
 
-def _defines_its_page(assertion: Assertion) -> bool:
+def _defines_its_page(assertion: MergedClaim) -> bool:
     """Whether a claim is from the lead of the page about its subject, and says what that is."""
     claim = assertion.best
     title = re.sub(r"\s*\([^()]*\)\s*$", "", claim.page_title)
@@ -93,7 +95,7 @@ def _defines_its_page(assertion: Assertion) -> bool:
 
 
 def timeline(
-    assertions: Sequence[Assertion], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
+    assertions: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
 ) -> tuple[TimelineMoment, ...]:
     """What happened when, in chronological order."""
     dated = [
@@ -107,7 +109,7 @@ def timeline(
         and not language_words(weights.language(one.best.ref)).is_minor(one.best.section)
         and _main_date(one.best) is not None
     ]
-    chosen: list[Assertion] = []
+    chosen: list[MergedClaim] = []
     for one in dated:
         if len(chosen) == max_moments or one.points < MIN_SHARE * dated[0].points:
             break
@@ -116,7 +118,7 @@ def timeline(
     return in_time_order([_moment(one) for one in chosen])
 
 
-def _repeats_any(assertion: Assertion, others: Sequence[Assertion]) -> bool:
+def _repeats_any(assertion: MergedClaim, others: Sequence[MergedClaim]) -> bool:
     return any(jaccard(assertion.stems, other.stems) > MAX_WORD_OVERLAP for other in others)
 
 
@@ -124,12 +126,12 @@ def in_time_order(moments: Sequence[TimelineMoment]) -> tuple[TimelineMoment, ..
     return tuple(sorted(moments, key=lambda moment: (moment.earliest, moment.latest, moment.statement.text)))
 
 
-def begins_with_date(assertion: Assertion) -> bool:
+def begins_with_date(assertion: MergedClaim) -> bool:
     date = _main_date(assertion.best)
     return date is not None and date.start <= MAX_OPENING_DATE_START
 
 
-def _moment(assertion: Assertion) -> TimelineMoment:
+def _moment(assertion: MergedClaim) -> TimelineMoment:
     claim = assertion.best
     date = _main_date(claim) or claim.dates[0]
     words = worded_dates(claim.text, date)[-1]
@@ -162,15 +164,15 @@ def _main_date(claim: Claim) -> DateMention | None:
     return next(iter(exact or primary or main), None)
 
 
-def mechanisms(assertions: Sequence[Assertion], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+def mechanisms(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """Explanations that the prose leaves out, by the headings of their pages."""
     causal = [
         one
         for one in assertions
         if "causal" in (one.best.type, *one.best.also) and not one.best.depends_on and weights.is_about(one.claims[0])
     ]
-    groups: dict[str, list[Assertion]] = {}
-    kept: list[Assertion] = []
+    groups: dict[str, list[MergedClaim]] = {}
+    kept: list[MergedClaim] = []
     for one in causal:
         if one.points < MIN_SHARE * causal[0].points or _repeats_any(one, kept):
             continue
@@ -181,10 +183,10 @@ def mechanisms(assertions: Sequence[Assertion], weights: ClaimWeights) -> tuple[
     return tuple(StatementGroup(heading, tuple(map(statement_of, members))) for heading, members in groups.items())
 
 
-def actors(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
+def actors(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
     """People, peoples and organisations that the brief mentions, the most frequent first, and who they were."""
     uses = _uses(used)
-    found: dict[str, Assertion] = {}
+    found: dict[str, MergedClaim] = {}
     for one in assertions:
         name = folded_name(one.best.page_title)
         if uses[name] and _is_actor(one) and name not in found and one.best not in used:
@@ -193,7 +195,7 @@ def actors(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeig
     return tuple(StatementGroup(one.best.subject, (statement_of(one),)) for _, one in rows[:MAX_ACTORS])
 
 
-def _is_actor(assertion: Assertion) -> bool:
+def _is_actor(assertion: MergedClaim) -> bool:
     """Whether a definition says that its subject is a person, a people or an organisation."""
     if not _defines_its_page(assertion):
         return False
@@ -222,7 +224,7 @@ MIN_CENTRAL_WEIGHT = 0.35
 
 def gaps(
     origin: BriefOrigin,
-    assertions: Sequence[Assertion],
+    assertions: Sequence[MergedClaim],
     claims: Sequence[Claim],
     used: UsedClaims,
     weights: ClaimWeights,
@@ -248,9 +250,9 @@ def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
             yield Gap("introductions only", Message(text, "gap.introductions", book=book.title))
 
 
-def _open_questions(assertions: Sequence[Assertion], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
+def _open_questions(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
     """Sentences about the topic which say that something is not known, and which the brief has not used yet."""
-    found: list[Assertion] = []
+    found: list[MergedClaim] = []
     for one in assertions:
         claim = one.best
         if len(found) == MAX_OPEN:
@@ -285,7 +287,7 @@ def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeight
         yield Gap("concept", Message(text, "gap.concept", n=count, title=title))
 
 
-def _hedged(assertions: Sequence[Assertion], weights: ClaimWeights) -> Iterator[Gap]:
+def _hedged(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> Iterator[Gap]:
     """Pages about the topic that hedge much of what they say, without references."""
     hedged: dict[str, list[Claim]] = defaultdict(list)
     if not any(one.best.signals.page_references for one in assertions):

@@ -18,7 +18,7 @@ from kiwiresearch.errors import BadUsage, KiwiError, NothingFound
 from kiwiresearch.kin import KinshipFinder, LivingStatus, PersonId, Source, Tree, find_conflicts
 from kiwiresearch.kin.loop import CaseModel, CaseSettings, Decisions, Researcher, StepResult, decide, query_label
 from kiwiresearch.kin.privacy import Mask, RedactedTree, WithheldPeople, find_withheld, redact_withheld
-from kiwiresearch.kin.report import FamilyCase, MergeEntry, SearchEntry, Stop, disagreement_from, lifespan
+from kiwiresearch.kin.report import MergeEntry, ReportInput, SearchEntry, Stop, disagreement_from, lifespan
 from kiwiresearch.kin.store import CaseStore
 from kiwiresearch.messages import Message
 from kiwiresearch.text import fold
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kiwiresearch.llm import Model
     from kiwiresearch.workspace import Finder
 
-MIN_OF_ID = 4
+MIN_ID_CHARS = 4
 MAX_LISTED = 8
 
 
@@ -39,7 +39,7 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
         raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
     first = [one for one, person in people.items() if fold(person.name) == wanted]
     named = [one for one, person in people.items() if wanted in map(fold, person.names)]
-    begun = [one for one in people if len(words) >= MIN_OF_ID and one.startswith(words.lower())]
+    begun = [one for one in people if len(words) >= MIN_ID_CHARS and one.startswith(words.lower())]
     partly = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
@@ -194,7 +194,7 @@ class Case:
     def steps(self) -> Iterator[StepResult]:
         return self.researcher.steps()
 
-    def decide(self) -> Decisions:
+    def reevaluate(self) -> Decisions:
         """Look at all that is known again, as after something that a user changed."""
         with self.store.step("resolver"):
             decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
@@ -211,7 +211,7 @@ class Case:
         found = redact_withheld(self.withheld(everything=everything), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
-    def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+    def derived(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
         """A value computed from the tree that a mode shows, such as its conflicts."""
         return tell(self.tree(mode))
 
@@ -247,18 +247,18 @@ class Case:
         title = ", ".join(names)
         return Message(title, "person.living") if names and seeds[0] in marks else title
 
-    def report(self, mode: Mode = "public") -> FamilyCase:
+    def report(self, mode: Mode = "public") -> ReportInput:
         """The case as reports show it, redacted as the mode demands."""
         tree = self.tree(mode)
         mask = self.mask(mode)
         seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)
         stop = self.store.state("stop") or {}
-        return FamilyCase(
+        return ReportInput(
             tree,
             seeds,
             title=self.title(mode),
             generations=self.settings.generations,
-            disagreements=tuple(map(disagreement_from, self.computed(find_conflicts, mode))),
+            disagreements=tuple(map(disagreement_from, self.derived(find_conflicts, mode))),
             merges=tuple(self._merges(tree, mask)),
             searches=tuple(self.searches(mode)),
             stop=Stop(stop.get("reason", ""), stop.get("words", "")),

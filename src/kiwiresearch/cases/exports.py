@@ -14,7 +14,7 @@ from kiwiresearch.version import __version__
 if TYPE_CHECKING:
     from kiwiresearch.kin import PersonId
     from kiwiresearch.kin.privacy import RedactedTree
-    from kiwiresearch.kin.report import FamilyCase
+    from kiwiresearch.kin.report import ReportInput
     from kiwiresearch.llm import Model
 
 CaseFormat = Literal["gedcom", "gedcom7", "gedcomx", "json", "markdown", "html", "csv"]
@@ -55,7 +55,7 @@ def checked_format(name: str) -> CaseFormat:
 
 
 def export_text(
-    form: CaseFormat, tree: RedactedTree, report: Callable[[], FamilyCase], model: Model | None = None
+    form: CaseFormat, tree: RedactedTree, report: Callable[[], ReportInput], model: Model | None = None
 ) -> str:
     """The text of a file; the report is built, and worded by a model, only for the formats that contain it."""
     if form == "json":

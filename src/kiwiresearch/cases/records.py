@@ -91,10 +91,10 @@ class CachedCase(Case):
             self._trees[key] = super().tree(mode, everything=key[1])
         return self._trees[key]
 
-    def computed(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
+    def derived(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
         key = tell, mode
         if key not in self._made:
-            self._made[key] = super().computed(tell, mode)
+            self._made[key] = super().derived(tell, mode)
         found: Found = self._made[key]
         return found
 
@@ -287,7 +287,7 @@ def conflict_records(case: Case, mode: Mode) -> list[NamedConflict]:
     tree = case.tree(mode)
     return [
         extend(NamedConflict, one.record(), name=tree.persons[one.person].name)
-        for one in case.computed(find_conflicts, mode)
+        for one in case.derived(find_conflicts, mode)
     ]
 
 
@@ -305,7 +305,7 @@ def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[Even
             event.status,
             event.confidence,
         )
-        for event in case.computed(timeline, mode)
+        for event in case.derived(timeline, mode)
         if not person or person in event.people
     ]
 

@@ -37,7 +37,7 @@ def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
         store.set_state(OVERRIDES_KEY, {**(store.state(OVERRIDES_KEY) or {}), person: known})
         store.set_state(REASONS_KEY, {**(store.state(REASONS_KEY) or {}), person: why})
         store.set_living(person, known, {"why": why, "by": "user"})
-        case.decide()
+        case.reevaluate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +64,14 @@ def living_record(case: Case, person: PersonId) -> LivingRecord:
 
 
 SHORT = 8
-MIN_OF_ID = 4
+MIN_ID_CHARS = 4
 SAYS_SO = "The user says so."
 UNDONE = re.compile(r"the merge \S+ was undone")
 """The reason that is stored when the user gave none."""
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingMerge:
+class MergeToReview:
     """Two records that may mean one person, and wait for the user."""
 
     id: str
@@ -92,12 +92,12 @@ class SeparatedPair:
     decided_by: str
 
 
-One = TypeVar("One", WaitingMerge, MergeCluster, SeparatedPair)
+Reviewable = TypeVar("Reviewable", MergeToReview, MergeCluster, SeparatedPair)
 
 
-def to_review(case: Case) -> tuple[WaitingMerge, ...]:
+def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
     """What the resolver leaves to the user, the likeliest first."""
-    found: dict[str, WaitingMerge] = {}
+    found: dict[str, MergeToReview] = {}
     apart = forbidden_pairs(case.store)
     for row in case.store.state("proposals") or ():
         first, second = (case.store.canonical(one) for one in row["candidate_pair"])
@@ -107,13 +107,13 @@ def to_review(case: Case) -> tuple[WaitingMerge, ...]:
             continue
         name = row_id("proposal", *sorted((first, second)))
         told = row["similarity_score"], row["merge_rationale"], row["why_not_merge"], row["recommended_action"]
-        found.setdefault(name, WaitingMerge(name, (first, second), *told))
+        found.setdefault(name, MergeToReview(name, (first, second), *told))
     return tuple(sorted(found.values(), key=lambda one: (-one.score, one.id)))
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
     """Merge the two, as the user says, and return the id of the merge."""
-    one = _chosen(wanted, to_review(case), "proposal")
+    one = _chosen(wanted, pending_merges(case), "proposal")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
     with case.store.step("user"):
         merge = case.store.merges.merge(
@@ -125,16 +125,16 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
             score=one.score,
             decided_by="user",
         )
-        case.decide()
+        case.reevaluate()
     return merge
 
 
-def reject_merge(case: Case, wanted: str, why: str = "") -> WaitingMerge:
+def reject_merge(case: Case, wanted: str, why: str = "") -> MergeToReview:
     """Separate the two, as the user says; they are not proposed again."""
-    one = _chosen(wanted, to_review(case), "proposal")
+    one = _chosen(wanted, pending_merges(case), "proposal")
     with case.store.step("user"):
         case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
-        case.decide()
+        case.reevaluate()
     return one
 
 
@@ -155,7 +155,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
     one = _chosen(wanted, separated_pairs(case), "pair that is kept apart")
     with case.store.step("user"):
         case.store.merges.allow(*one.pair, why)
-        case.decide()
+        case.reevaluate()
     return one
 
 
@@ -164,7 +164,7 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
     merge = _chosen(wanted, case.store.merges.all(), "merge")
     with case.store.step("user"):
         undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
-        case.decide()
+        case.reevaluate()
     return undone
 
 
@@ -214,7 +214,7 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
             why=mask.text(one.why),
             why_not=mask.text(one.why_not),
         )
-        for one in to_review(case)
+        for one in pending_merges(case)
     ]
     apart = [
         SeparatedRecord(
@@ -229,9 +229,9 @@ def merges_record(case: Case, tree: RedactedTree, mask: Mask) -> MergesRecord:
     return MergesRecord(tuple(made), tuple(waiting), tuple(apart))
 
 
-def _chosen(wanted: str, among: Sequence[One], what: str) -> One:
+def _chosen(wanted: str, among: Sequence[Reviewable], what: str) -> Reviewable:
     given = wanted.strip().lower()
-    found = [one for one in among if len(given) >= MIN_OF_ID and one.id.startswith(given)]
+    found = [one for one in among if len(given) >= MIN_ID_CHARS and one.id.startswith(given)]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -23,7 +23,7 @@ from kiwiresearch.claims.sentence import (
     shortened_definition,
     tidy_sentence,
 )
-from kiwiresearch.claims.statements import ClaimPage, SentenceFilter, Statements, no_sentences
+from kiwiresearch.claims.statements import ClaimPage, PlainClaims, SentenceFilter, no_sentences
 from kiwiresearch.claims.subjects import NamedSubject
 from kiwiresearch.claims.types import (
     NO_FIGURES,
@@ -231,7 +231,7 @@ class _SentenceClaims:
         self._sentences = self._claim_page.sentences
         self._subjects = self._claim_page.subjects
         self._grammar = self._claim_page.grammar
-        self._statements = Statements(self._claim_page, wanted)
+        self._statements = PlainClaims(self._claim_page, wanted)
 
     def claims(self) -> Iterator[Claim]:
         first = self._subjects.first

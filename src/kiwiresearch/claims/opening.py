@@ -88,7 +88,7 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
     he, she = (sum(words.count(word) for word in pronouns) for pronouns in (HE, SHE))
     most = max((he, "male"), (she, "female"))
     lead = [sentence.text for sentence in sentences[:4] if sentence.section == 0]
-    lived = any(LIVED.search(BEFORE_VERB.split(text[:250])[0]) for text in lead[:1])
+    lived = any(LIVED.search(VERB.split(text[:250])[0]) for text in lead[:1])
     has_pronoun = any(re.match(r"(?:He|She|His|Her)\b", text) for text in lead[1:])
     is_thing = name.rpartition(" ")[2].lower() in kinds or name.startswith("The ")
     is_person = (lived or has_pronoun) and not is_thing
@@ -101,7 +101,7 @@ def _gender(page: PageDoc, name: str, kinds: frozenset[str], sentences: Sequence
 
 
 FIRST_CHARS, COMMON_CHARS = 400, 4_000
-BEFORE_VERB = re.compile(r"\b(?:is|was|are|were)\b")
+VERB = re.compile(r"\b(?:is|was|are|were)\b")
 HE, SHE = ("he", "his", "him"), ("she", "her", "hers")
 PRONOUN_CHARS = 5_000
 LIVED = re.compile(

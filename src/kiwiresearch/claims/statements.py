@@ -107,7 +107,7 @@ def no_sentences(_text: str, _headings: tuple[str, ...]) -> bool:
     return False
 
 
-class Statements:
+class PlainClaims:
     """Makes statements from the wanted sentences of a page, in their own words, pronouns included."""
 
     def __init__(self, claim_page: ClaimPage, wanted: SentenceFilter) -> None:

@@ -183,7 +183,7 @@ def import_file(
     _start_case_for(file, case, person)
     with opened_case(case, writing=True) as found:
         done = import_gedcom(found.store, Path(file).expanduser(), person)
-        decided = found.decide()
+        decided = found.reevaluate()
         emit(
             {
                 "people": done.people,

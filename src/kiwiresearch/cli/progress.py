@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kiwiresearch.cli import output
 from kiwiresearch.cli.options import print_json, say
-from kiwiresearch.crawl import EndStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl import EndStep, RejectStep, StartStep, VisitStep
 from kiwiresearch.errors import ReaderLeft
 from kiwiresearch.runs import step_event
 from kiwiresearch.search import Score, points_text
@@ -128,7 +128,7 @@ class LineDisplay:
             case VisitStep() as step:
                 place = f"[{len(state.visited)}/{self._max_pages}]"
                 return f"{place} {step.title} (depth {step.depth}, {points_text(Score(step.lines).total)} points)"
-            case LookStep(gone=True) as step:
+            case RejectStep(gone=True) as step:
                 return f"Left {step.title}: {step.why}"
             case EndStep() as step:
                 return f"Ended: {step.why}."

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         CrawlStep,
         EndStep,
         LearnStep,
-        LookStep,
+        RejectStep,
         StartStep,
         VisitStep,
         step_from_record,

@@ -13,7 +13,7 @@ from kiwiresearch.crawl.step import (
     EndStep,
     LearnStep,
     LinkOffer,
-    LookStep,
+    RejectStep,
     SearchedBook,
     SeedChoice,
     StartStep,
@@ -193,9 +193,9 @@ def _pages(state: CrawlState, *, several_books: bool, books: Mapping[str, str]) 
                 points = points_text(Score(step.lines).total)
                 yield f"{number}. {step.title}{where} (depth {step.depth}, {points} points)"
                 yield from _visited(step, state.settings)
-            case LookStep(gone=True):
+            case RejectStep(gone=True):
                 yield f"   Left {step.title!r}: {step.why}."
-            case LookStep():
+            case RejectStep():
                 yield f"   Put back {step.title!r}: {step.why}."
             case LearnStep() if step.words:
                 words = ", ".join(step.words)
@@ -241,7 +241,7 @@ def refusals(state: CrawlState) -> list[tuple[str, int]]:
     """Why links were refused, the most frequent reason first."""
     counts: Counter[str] = Counter()
     for step in state.steps:
-        if isinstance(step, VisitStep | LookStep):
+        if isinstance(step, VisitStep | RejectStep):
             counts.update(dict(step.refused))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
@@ -264,7 +264,7 @@ def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) ->
         yield f"Learned on the way, and counted: {', '.join(keywords)}."
     depths = ", ".join(f"{state.count_at_depth[depth]} at depth {depth}" for depth in sorted(state.count_at_depth))
     yield f"Taken: {count_of(len(state.visited), 'page')} ({depths})."
-    dropped = [step for step in state.steps if isinstance(step, LookStep) and step.gone]
+    dropped = [step for step in state.steps if isinstance(step, RejectStep) and step.gone]
     if dropped:
         yield f"Looked at and left: {', '.join(repr(step.title) for step in dropped[:MAX_DROPPED_LISTED])}."
     if isinstance(state.ended, EndStep):

@@ -19,7 +19,7 @@ from kiwiresearch.crawl.step import (
     FoundPage,
     LearnStep,
     LinkOffer,
-    LookStep,
+    RejectStep,
     SeedChoice,
     StartStep,
     VisitStep,
@@ -108,7 +108,7 @@ class CrawlState:
                 self._begin(step)
             case VisitStep():
                 self._visit(step)
-            case LookStep():
+            case RejectStep():
                 self._look(step)
             case LearnStep():
                 self.scoring.keywords = dict(step.keywords)
@@ -191,7 +191,7 @@ class CrawlState:
         root = candidate.root if candidate is not None and step.depth > 1 else step.title
         self._take_offers(root, step)
 
-    def _look(self, step: LookStep) -> None:
+    def _look(self, step: RejectStep) -> None:
         self.look_count += 1
         self.weak_in_a_row += step.is_weak
         ref = step.ref
@@ -207,7 +207,7 @@ class CrawlState:
             self.frontier.put(candidate)
         self._take_offers(candidate.root if candidate else step.title, step)
 
-    def _take_offers(self, root: str, step: VisitStep | LookStep) -> None:
+    def _take_offers(self, root: str, step: VisitStep | RejectStep) -> None:
         # What a disambiguation page lists takes its place, but only the search chooses seeds.
         depth = step.depth + 1 if isinstance(step, VisitStep) else max(1, step.depth)
         if depth > self.settings.max_depth:

@@ -172,7 +172,7 @@ class VisitStep:
 
 
 @dataclass(frozen=True, slots=True)
-class LookStep:
+class RejectStep:
     """A page was read and not taken: put back with a lower score, or dropped."""
 
     kind: ClassVar[str] = "looked"
@@ -219,8 +219,8 @@ class EndStep:
     """Candidates that were not visited."""
 
 
-CrawlStep = StartStep | VisitStep | LookStep | LearnStep | EndStep
-KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, LookStep, LearnStep, EndStep)}
+CrawlStep = StartStep | VisitStep | RejectStep | LearnStep | EndStep
+KINDS: dict[str, type[CrawlStep]] = {kind.kind: kind for kind in (StartStep, VisitStep, RejectStep, LearnStep, EndStep)}
 
 
 def step_record(step: CrawlStep) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
         values |= {"why": message_in(row, "why"), "left": row["left"]}
     else:
         values |= {
-            "facts": None if row["facts"] is None and kind is LookStep else _facts(row["facts"]),
+            "facts": None if row["facts"] is None and kind is RejectStep else _facts(row["facts"]),
             "offers": tuple(LinkOffer(*offer) for offer in row["offers"]),
             "refused": _pairs(row["refused"]),
         }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from kiwiresearch.search import QUALIFIER, OpenBook, Query, QueryTerm, match
+from kiwiresearch.search import QUALIFIER, OpenBook, Query, QueryTerm, match_text
 from kiwiresearch.text import AspectWords, fold, language_words, occurrences, stemmer, stems_in, words_in
 
 SINGLE_MENTION = 0.7
@@ -149,11 +149,11 @@ class Topic:
 
     def shares_in(self, lowered: str, lead: int = 0) -> TopicShares:
         """How much a lower-case text is about the topic."""
-        found = match(lowered, self.query.terms, self.rarity, self.query.language, lead=lead)
+        found = match_text(lowered, self.query.terms, self.rarity, self.query.language, lead=lead)
         name_share, is_named = self._name_share(lowered) if found.page else (0.0, False)
         focus = 0.0
         if self.query.focus:
-            focused = match(lowered, self.query.focus, self.focus_rarity, self.query.language, lead=lead)
+            focused = match_text(lowered, self.query.focus, self.focus_rarity, self.query.language, lead=lead)
             focus = min(1.0, (focused.page + focused.lead) / 2)
         return TopicShares(round(name_share, 4), round(found.page, 4), round(focus, 4), is_named)
 

@@ -12,7 +12,16 @@ from kiwiresearch.crawl.links import PageLinks, ranked_offers
 from kiwiresearch.crawl.reader import CrawledPage, CrawlReader
 from kiwiresearch.crawl.start import start_crawl
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
-from kiwiresearch.crawl.step import CrawlStep, EndStep, LearnStep, LinkOffer, LookStep, PageFacts, StartStep, VisitStep
+from kiwiresearch.crawl.step import (
+    CrawlStep,
+    EndStep,
+    LearnStep,
+    LinkOffer,
+    PageFacts,
+    RejectStep,
+    StartStep,
+    VisitStep,
+)
 from kiwiresearch.crawl.topic import words_near_topic
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.ids import BookId
@@ -140,7 +149,7 @@ class Walker:
             unread = " and is not read yet" if scoring.expected_points(runner_up) > points else ""
             other = f"{runner_up.title!r} has {points_text(points)}{unread}"
             why = f"{penalties}: {points_text(score.total)} points now, {other}"
-            return CrawlMove(LookStep(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
+            return CrawlMove(RejectStep(ref.book, ref.path, candidate.title, why, gone=False, facts=facts))
         if not candidate.seed and scoring.topic_points(known) < MIN_TOPIC_POINTS:
             weak = _dropped(candidate, "it has next to nothing to do with the topic", facts)
             return CrawlMove(replace(weak, is_weak=True))
@@ -185,7 +194,7 @@ class Walker:
         expected = self.state.scoring.expected_points
         return (-expected(other), other.depth, other.ref) < (-expected(known), known.depth, known.ref)
 
-    def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> LookStep:
+    def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> RejectStep:
         """A page that only leads to another is dropped, and the other is offered in its place."""
         step = _dropped(candidate, f"it only leads to {page.title!r}")
         if self.state.is_known(page.ref):
@@ -214,7 +223,7 @@ class Walker:
 
         return tuple(ranked_offers(links.offers, max_new, known_points))
 
-    def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> LookStep:
+    def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> RejectStep:
         """A disambiguation page is dropped, and its entries are offered in its place."""
         links = self._reader.links(crawled)
         return replace(
@@ -233,9 +242,9 @@ class Walker:
         return LearnStep(*self.state.vocabulary.keywords(book.rarity, topic_stems, book.language))
 
 
-def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None) -> LookStep:
+def _dropped(candidate: CrawlCandidate, why: str, facts: PageFacts | None = None) -> RejectStep:
     ref = candidate.ref
-    return LookStep(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
+    return RejectStep(ref.book, ref.path, candidate.title, why, gone=True, facts=facts)
 
 
 def _with_facts(candidate: CrawlCandidate, facts: PageFacts) -> CrawlCandidate:

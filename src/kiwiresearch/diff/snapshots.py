@@ -294,7 +294,7 @@ class SnapshotDiff:
             book, path = side.book, place.path
             titles = place.policy.titles_of((book.id, book.name, book.title, path.name, path.stem))
             if titles.has(title) if title else titles:
-                yield place.policy.policy_name
+                yield place.policy.label
 
     def changes(self, tell: Callable[[BulkProgress], None] = lambda _: None) -> Iterator[PageChange]:
         """How every page changed."""

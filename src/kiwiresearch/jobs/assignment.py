@@ -136,26 +136,26 @@ class JobAssignment:
             if not has_room(row.user):
                 return False
             request = job_from_row(row).request
-            return isinstance(request, UnreadableRequest) or self.books.local_books(row.wish, request) is not None
+            return isinstance(request, UnreadableRequest) or self.books.local_books(row.request, request) is not None
 
         return fits
 
     def order(self, row: JobRow, job: Job) -> JobOrder:
         """What a process needs to know to do a job."""
         request = job.request
-        if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.wish, request)) is None:
+        if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.request, request)) is None:
             raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
         return JobOrder(
             self.workspace.folders,
             self.workspace.settings,
             books,
-            self.books.searches_all(row.wish, request),
+            self.books.searches_all(row.request, request),
             request,
             self.place(job),
             job.id,
             row.holder,
             job.pages,
-            missing=missing_from_record(row.wish.get("missing", [])),
+            missing=missing_from_record(row.request.get("missing", [])),
         )
 
     def has_folder(self, request: JobRequest, job_id: str) -> bool:

@@ -79,7 +79,7 @@ def _import_file(case: Case, digest: str, report: EventListener) -> RunOutcome:
         with rewording_errors(partial(_unnamed, file)):
             done = import_gedcom(case.store, file)
     report(event="stage", stage="resolving")
-    merged = len(case.decide().merged)
+    merged = len(case.reevaluate().merged)
     case.place.drop_file(digest)
     story = f"{done.people:,} people, {done.new_people:,} of them new; {done.facts:,} statements, {done.ties:,} ties; "
     story += f"{merged:,} merged; {len(done.notes):,} lines could not be read."

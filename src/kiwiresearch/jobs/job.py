@@ -341,17 +341,17 @@ def _wrong(row: JobRow, wish: JobRequest | None, told: dict[str, Any] | None) ->
 
 def _wish_of(row: JobRow) -> JobRequest | None:
     try:
-        return request_from_record(row.wish)
+        return request_from_record(row.request)
     except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 
 def _told_of(row: JobRow) -> dict[str, Any] | None:
     try:
-        told: dict[str, Any] = {name: int(row.told.get(name) or 0) for name in NUMBERS}
+        told: dict[str, Any] = {name: int(row.report.get(name) or 0) for name in NUMBERS}
     except (ValueError, TypeError, OverflowError):
         return None
-    return told | {name: _text(row.told, name) for name in WORDS}
+    return told | {name: _text(row.report, name) for name in WORDS}
 
 
 def _loss(row: Mapping[str, Any]) -> str:

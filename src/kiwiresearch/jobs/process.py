@@ -44,7 +44,7 @@ class JobOrder:
     folders: Folders
     settings: Settings
     books: tuple[ListedBook, ...]
-    all_books: bool
+    search_in_full: bool
     """Whether each book is searched in full, as if the user had named them."""
     request: JobRequest
     out: Path
@@ -58,7 +58,7 @@ class JobOrder:
     """Books that were unavailable when the job was requested."""
 
     @property
-    def keeps_all(self) -> bool:
+    def is_copied_to_store(self) -> bool:
         """Whether the work is copied into the store, and the folder is only a working copy."""
         return bool(self.settings.store.strip())
 
@@ -68,7 +68,7 @@ class JobOrder:
             "folders": [str(self.folders.config), str(self.folders.cache), str(self.folders.state)],
             "settings": {key: _setting(self.settings, key) for key in defaults()},
             "books": [[b.id, b.name, b.title, asdict(b.source)] for b in self.books],
-            "all_books": self.all_books,
+            "all_books": self.search_in_full,
             "request": plain(self.request),
             "out": str(self.out),
             "job": self.job,
@@ -92,7 +92,7 @@ class JobOrder:
             policy=settings.policy,
         )
         workspace = Workspace(where, settings, ShelfFile(where.shelf_file), opener)
-        if self.keeps_all:
+        if self.is_copied_to_store:
             connect_hosts(workspace)  # books of other hosts are named by their UUIDs
         return workspace
 
@@ -121,7 +121,7 @@ def order_from_line(line: bytes) -> JobOrder:
         books=tuple(
             ListedBook(BookId(book), name, title, Source(**source)) for book, name, title, source in row["books"]
         ),
-        all_books=row["all_books"],
+        search_in_full=row["all_books"],
         request=request_from_record(row["request"]),
         out=Path(row["out"]),
         job=row["job"],

@@ -172,7 +172,8 @@ class JobQueue:
             return False
         request = job_from_row(row).request
         return (
-            isinstance(request, UnreadableRequest) or self.assignment.books.local_books(row.wish, request) is not None
+            isinstance(request, UnreadableRequest)
+            or self.assignment.books.local_books(row.request, request) is not None
         )
 
     def answers(self, job_id: str) -> str:

@@ -24,10 +24,10 @@ from kiwiresearch.runs import (
     WORK_FOLDER,
     FolderLock,
     GrowingFile,
+    JobFilesCopy,
     JobLost,
     Research,
     RunProgress,
-    StoredWork,
     WorkStopped,
     read_manifest,
     reporting_write_errors,
@@ -118,14 +118,17 @@ def open_finder(order: JobOrder, report: EventListener) -> Iterator[Finder]:
     """A finder over the books of an order; messages about them are reported without local paths."""
     workspace = order.open_workspace()
     workspace.opener.say = lambda text: report(event="note", text=order.without_paths(text))
-    with Shelf(order.books, workspace.opener) as shelf, Finder(workspace, shelf, all_books=order.all_books) as finder:
+    with (
+        Shelf(order.books, workspace.opener) as shelf,
+        Finder(workspace, shelf, all_books=order.search_in_full) as finder,
+    ):
         yield finder
 
 
-def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -> StoredWork | None:
-    if not order.keeps_all:
+def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -> JobFilesCopy | None:
+    if not order.is_copied_to_store:
         return None
-    stored_work = StoredWork(store_of(order.open_workspace()), order.holder, order.job, order.out, names)
+    stored_work = JobFilesCopy(store_of(order.open_workspace()), order.holder, order.job, order.out, names)
     stored_work.stop = stop
     return stored_work
 
@@ -163,7 +166,7 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
 
 
 def answer_all(
-    order: JobOrder, request: QuestionsRequest, report: EventListener, stored_work: StoredWork | None
+    order: JobOrder, request: QuestionsRequest, report: EventListener, stored_work: JobFilesCopy | None
 ) -> dict[str, Any]:
     """Answer the remaining questions into a file with one JSON line each, as `ask --batch` writes them."""
     is_in_store = stored_work is not None and stored_work.restore()
@@ -201,7 +204,7 @@ def answer_all(
     return {"pages": len(rows), "kept": before, "story": story}
 
 
-def _hand_in(order: JobOrder, stored_work: StoredWork, *, is_in_store: bool) -> None:
+def _hand_in(order: JobOrder, stored_work: JobFilesCopy, *, is_in_store: bool) -> None:
     """Move the answers into the store, where they are read."""
     if not is_in_store:
         stored_work.finish([ANSWERS])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from string import Formatter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from kiwiresearch.messages.catalogue import Catalogue
+if TYPE_CHECKING:
+    from kiwiresearch.messages.catalogue import Catalogue
 
 MAX_DEPTH = 4
 MAX_LENGTH = 5_000

@@ -66,7 +66,14 @@ if TYPE_CHECKING:
         read_images,
         xml_safe,
     )
-    from kiwiresearch.runs.store_copy import JobLost, StoredRuns, StoredWork, WorkStopped, remove_run, remove_run_files
+    from kiwiresearch.runs.store_copy import (
+        JobFilesCopy,
+        JobLost,
+        StoredRuns,
+        WorkStopped,
+        remove_run,
+        remove_run_files,
+    )
     from kiwiresearch.runs.writer import choose_run_folder, holds_run
 else:
     __getattr__ = lazy_exports(__name__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kiwiresearch.crawl import EndStep, LearnStep, LookStep, StartStep, VisitStep
+from kiwiresearch.crawl import EndStep, LearnStep, RejectStep, StartStep, VisitStep
 from kiwiresearch.ids import BookId
 from kiwiresearch.messages import Message, message_fields, message_in
 from kiwiresearch.runs.folder import STEPS
@@ -133,7 +133,7 @@ def step_event(progress: RunProgress) -> dict[str, Any]:
                 **message_fields("reason", step.reason),
                 "candidates": len(state.frontier),
             }
-        case LookStep() as step:
+        case RejectStep() as step:
             return {"event": "left" if step.gone else "put back", "title": step.title, "why": step.why}
         case LearnStep() as step:
             return {"event": "learned", "words": list(step.words)}

@@ -286,7 +286,7 @@ class Research:
     def _left_out(self) -> Iterator[Message]:
         """What a reader must know: that a policy hides pages, and which books could not be searched."""
         if self._finder.policy.restricts:
-            text = f"Made under {printable(self._finder.policy.policy_name)}: some pages or books are hidden by it."
+            text = f"Made under {printable(self._finder.policy.label)}: some pages or books are hidden by it."
             name = printable(self._finder.policy.name)
             yield Message(text, "note.policy_of", name=name) if name else Message(text, "note.policy")
         for one in self.task.missing:

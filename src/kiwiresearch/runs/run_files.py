@@ -183,7 +183,7 @@ def read_brief(file: Path) -> Brief:
     listed = {source.ref for source in brief.sources.pages}
     books = {book.id for book in brief.sources.books}
     ends = range(len(brief.sources.pages))
-    if not all(is_claim(claim) and claim.ref in listed for claim in brief.claims.values()):
+    if not all(has_valid_types(claim) and claim.ref in listed for claim in brief.claims.values()):
         raise row.damaged("rests on a claim that is none, or that no page of it makes")
     if len(listed) != len(ends) or not all(ref.book in books for ref in listed):
         raise row.damaged("names a page twice, or a page of no book")
@@ -204,7 +204,7 @@ def _claim(row: JsonObject) -> Claim:
         claim = claim_from_record(row.values)
     except MALFORMED as problem:
         raise row.damaged("is no claim") from problem
-    if not is_claim(claim):
+    if not has_valid_types(claim):
         raise row.damaged("is no claim")
     return claim
 
@@ -212,7 +212,7 @@ def _claim(row: JsonObject) -> Claim:
 TEXTS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_name")
 
 
-def is_claim(claim: Claim) -> bool:
+def has_valid_types(claim: Claim) -> bool:
     """Whether everything that is shown to people has the type that its field promises."""
     texts = [getattr(claim, name) for name in TEXTS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]

@@ -38,7 +38,7 @@ AGAIN_S = 1.0
 """How long to wait before asking an unreachable store again."""
 
 
-class StoredWork:
+class JobFilesCopy:
     """The files of an unfinished job: they grow in a local folder, and every step is copied into the store.
 
     Only the holder of the job can copy: a worker that lost its lease gets LeaseLost, and what it does afterwards is

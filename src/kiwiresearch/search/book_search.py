@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from kiwiresearch.errors import EmbedderError
 from kiwiresearch.search.open_book import OpenBook, PageText
 from kiwiresearch.search.query import Hit, Query, Score, sorted_hits
-from kiwiresearch.search.rank import QueryScorer, TitleMatch, match, point_table
-from kiwiresearch.search.recall import SearchCandidate, recall
+from kiwiresearch.search.rank import QueryScorer, TitleMatch, match_text, point_table
+from kiwiresearch.search.recall import SearchCandidate, find_candidates
 from kiwiresearch.text import fold, language_words, plain_lower, stemmer
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ class BookSearch:
         others = sorted(besides)
         book.prefetch_titles(others)
         candidates = {path: SearchCandidate(path, book.title(path)) for path in others}
-        candidates |= {candidate.path: candidate for other in pooled for candidate in recall(book, other)}
-        candidates |= {candidate.path: candidate for candidate in recall(book, query)}
+        candidates |= {candidate.path: candidate for other in pooled for candidate in find_candidates(book, other)}
+        candidates |= {candidate.path: candidate for candidate in find_candidates(book, query)}
         quick = []
         for candidate in candidates.values():
             title = scorer.title(candidate)
@@ -184,7 +184,7 @@ def _read(
         candidate = SearchCandidate(candidate.path, page.title, aliases, candidate.listed, candidate.shared)
         title = scorer.title(candidate)
     query = scorer.query
-    found = match(
+    found = match_text(
         page.lowered, query.terms, scorer.rarity, query.language, title.stems, boxes=page.boxes, lead=page.lead
     )
     is_subject = title.query_share > IS_SUBJECT and title.name_share > IS_SUBJECT
@@ -202,7 +202,7 @@ def _with_focus(scorer: QueryScorer, score: Score, page: PageText, book: OpenBoo
     query = scorer.query
     rarity = {term.stem: book.rarity(term.word) for term in query.focus}
     titled = frozenset(stemmer(query.language)(word) for word in fold(page.title).split())
-    found = match(page.lowered, query.focus, rarity, query.language, lead=page.lead)
+    found = match_text(page.lowered, query.focus, rarity, query.language, lead=page.lead)
     in_title = sum(weight for stem, weight in rarity.items() if stem in titled) / sum(rarity.values())
     return scorer.focused(score, in_title, (found.passage / 2 + found.lead + found.page / 2) / 3)
 

@@ -46,7 +46,7 @@ class TextMatch:
     """Where words of the query are in it, their stems and rarity."""
 
 
-def match(
+def match_text(
     text: str,
     terms: Sequence[QueryTerm],
     rarity: Mapping[str, float],

@@ -28,7 +28,7 @@ ENOUGH = 60
 FROM_TEXT = 60
 """How many pages found by full text become candidates."""
 
-LISTED_SHARE = 3.5
+SINGLE_WORD_WEIGHT = 3.5
 """The weight of a place in the list of a single word, against that of words together."""
 
 BY_TITLE_WORDS = 16
@@ -69,12 +69,12 @@ class _Gathered:
     def paths(self) -> set[str]:
         """All pages found by title, and the best found by full text."""
         text = self.listed.keys() | self.shared.keys()
-        worth = {path: LISTED_SHARE * self.listed.get(path, 0.0) + self.shared.get(path, 0.0) for path in text}
+        worth = {path: SINGLE_WORD_WEIGHT * self.listed.get(path, 0.0) + self.shared.get(path, 0.0) for path in text}
         best = sorted(worth, key=lambda path: (-worth[path], path))[:FROM_TEXT]
         return self.titles.keys() | self.aliases.keys() | set(best)
 
 
-def recall(book: OpenBook, query: Query) -> list[SearchCandidate]:
+def find_candidates(book: OpenBook, query: Query) -> list[SearchCandidate]:
     """The candidates for a query, by their paths; the main page, which mentions everything, only by its own title."""
     found = _Gathered()
     _named(book, query, found)

@@ -15,7 +15,7 @@ from kiwiresearch.search.interpretation import MAX_SENSES, Sense, corrected_quer
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Hit, Query, parse_query, sorted_hits
 from kiwiresearch.text import fold, language_words
-from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenPages, MissingBooks, hidden_offers
+from kiwiresearch.zim import NONE_HIDDEN, Book, HiddenPages, MissingBooks, count_hidden_matches
 
 if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
@@ -219,7 +219,7 @@ class Search:
 def hidden_for(book: OpenBook, query: Query, limit: int) -> HiddenPages:
     """The hidden pages of a book that a query would find."""
     phrases = (query.core, " ".join(query.content))
-    return hidden_offers([book.archive], phrases, (query.core, *query.phrases()), limit)
+    return count_hidden_matches([book.archive], phrases, (query.core, *query.phrases()), limit)
 
 
 def _query_for(book: OpenBook, books: Sequence[OpenBook], text: str, options: SearchOptions) -> Query:

@@ -46,7 +46,7 @@ class JobRow:
 
     id: str
     kind: str
-    wish: Mapping[str, Any]
+    request: Mapping[str, Any]
     user: str = ""
     priority: int = 0
     state: str = "queued"
@@ -57,7 +57,7 @@ class JobRow:
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    report: Mapping[str, Any] = field(default_factory=dict)
     """What it reported of itself: pages, story, problem, remedy, …"""
     worker: str = ""
     """The worker that runs it, or did last."""
@@ -73,12 +73,14 @@ class JobRow:
         return f"{self.worker}#{self.attempt}"
 
 
-COLUMNS = tuple(field.name for field in fields(JobRow) if field.name != "damage")
+# The table is older than the names of the fields.
+COLUMN_NAMES = {"request": "wish", "report": "told"}
+COLUMNS = {field.name: COLUMN_NAMES.get(field.name, field.name) for field in fields(JobRow) if field.name != "damage"}
 
 
 def job_columns(job: JobRow) -> dict[str, Any]:
-    values = {name: getattr(job, name) for name in COLUMNS}
-    return {**values, "wish": dict(job.wish), "told": dict(job.told), "losses": [dict(one) for one in job.losses]}
+    values = {column: getattr(job, name) for name, column in COLUMNS.items()}
+    return {**values, "wish": dict(job.request), "told": dict(job.report), "losses": [dict(one) for one in job.losses]}
 
 
 def job_from_row(row: Row[Any]) -> JobRow:
@@ -92,7 +94,7 @@ def job_from_row(row: Row[Any]) -> JobRow:
     if found["state"] not in (*OPEN, *ENDED):
         wrong.append(f"its state is {found['state'][:40]!r}, which there is not")
         found["state"] = "failed"
-    values = {name: found[name] for name in COLUMNS}
+    values = {name: found[column] for name, column in COLUMNS.items()}
     return JobRow(**values | {"losses": tuple(found["losses"])}, damage="; ".join(wrong))
 
 
@@ -159,7 +161,7 @@ MAX_LOSSES = 20
 """How many losses that were tries are kept, and how many others: the latest of each."""
 
 
-def lose_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
+def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
     """Count a try of a job that is held: it waits again, is cancelled if it was to stop, or fails."""
     losses = losses_with(row, why, at)
     tries = row.tries + 1 if is_count(row.tries) else 1
@@ -190,13 +192,13 @@ def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
 
 def progress_of(row: Row[Any]) -> Mapping[str, Any]:
     """What a job reported so far; nothing if that is damaged."""
-    return job_from_row(row).told
+    return job_from_row(row).report
 
 
 def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
     """End a job in line that nobody can read, if it can be named at all; what was wished for stays as it stands."""
     if job.id:
-        told = {**job.told, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
+        told = {**job.report, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
         values = {"state": "failed", "ended_at": at, "told": told, "losses": [dict(one) for one in job.losses]}
         update_job(connection, job.id, values)
 

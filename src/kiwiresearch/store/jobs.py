@@ -68,7 +68,7 @@ class Jobs:
             row = JobRow(
                 id=unused_id(connection, name, is_taken),
                 kind=kind,
-                wish=request,
+                request=request,
                 user=user,
                 priority=priority,
                 turn=next_number(self._db, connection, "turn"),
@@ -136,7 +136,7 @@ class Jobs:
             if job.state in (*OPEN, "done"):
                 state = "done" if job.state == "done" else "in line, or runs"
                 raise WrongJobState(f"The job {job_id!r} is {state}.", remedy="There is nothing to start again.")
-            told = {key: value for key, value in job.told.items() if key not in ("problem", "remedy")}
+            told = {key: value for key, value in job.report.items() if key not in ("problem", "remedy")}
             turn = next_number(self._db, connection, "turn")
             fresh = {"state": "queued", "turn": turn, "tries": 0, "stop_wanted": False, "ended_at": "", "told": told}
             return update_job(connection, job_id, fresh)

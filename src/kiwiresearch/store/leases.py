@@ -18,9 +18,9 @@ from kiwiresearch.store.job_row import (
     is_holder,
     job_from_row,
     lock_job,
-    lose_job,
     losses_with,
     next_number,
+    requeue_lost_job,
     require_held_job,
     timestamp,
     update_job,
@@ -124,7 +124,7 @@ class Leases:
         """Return a job whose process was killed; this counts as a try, and the last one fails the job."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
-            return lose_job(connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_tries)
+            return requeue_lost_job(connection, row, PROCESS_KILLED, timestamp(self._db.now(connection)), max_tries)
 
     def expire(self, *, max_tries: int, is_dead: Callable[[str], bool] = lambda _: False) -> list[JobRow]:
         """Requeue the jobs of workers that are gone, with the reason; after `max_tries` losses they fail.
@@ -140,7 +140,7 @@ class Leases:
             # A row that is locked is just being written, so its worker is alive.
             gone = _gone(connection, RUNNING.with_for_update(skip_locked=True), now, is_dead)
             rows = [(row, why) for row, why in gone if job_from_row(row).id]
-            return [lose_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
+            return [requeue_lost_job(connection, row, why, timestamp(now), max_tries) for row, why in rows]
 
 
 def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Row[Any]]:

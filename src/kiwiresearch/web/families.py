@@ -262,7 +262,7 @@ def _evidence_reply(context: ServerContext, evidence: EvidenceRecord) -> models.
     return extend(models.EvidenceReply, evidence, read=read)
 
 
-Candidates = Callable[[Case], Sequence[review.WaitingMerge | review.SeparatedPair]]
+Candidates = Callable[[Case], Sequence[review.MergeToReview | review.SeparatedPair]]
 Decide = Callable[[Case, str, str], object]
 
 NO_REASON = models.DecisionBody()
@@ -285,13 +285,13 @@ def _add_merges(routes: APIRouter, families: Families) -> None:
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Take two for one person, as was proposed. Only the owner may."""
-        return decided(request, case, merge, review.to_review, review.accept_merge, body.why)
+        return decided(request, case, merge, review.pending_merges, review.accept_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, body: models.DecisionBody = NO_REASON) -> MergesRecord:
         """Keep two apart, though it was proposed. Only the owner may."""
-        return decided(request, case, merge, review.to_review, review.reject_merge, body.why)
+        return decided(request, case, merge, review.pending_merges, review.reject_merge, body.why)
 
     @routes.post("/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")

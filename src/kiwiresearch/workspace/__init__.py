@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         is_shared,
     )
     from kiwiresearch.workspace.inventory import CHECK_WORDS, BookRecord, BookStatus, Diagnosis, book_statuses, diagnose
+    from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, model_is_local
     from kiwiresearch.workspace.output_folders import (
         ANSWERS,
         LIST_HINT,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         open_books_named,
         policy_summary,
     )
-    from kiwiresearch.workspace.search_helpers import TitleIndexes, caching_model, chat_model, model_is_local
     from kiwiresearch.workspace.setting_values import (
         LIMIT_NAMES,
         NO_LIMITS,

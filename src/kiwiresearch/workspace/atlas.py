@@ -102,4 +102,4 @@ def policy_filter_for(book: BookIdentity, policy: Policy, shelf: Iterable[Listed
     names += [name for listed in shelf if listed.id == book.id for name in names_of_book(listed)]
     if not policy.allows(names):
         raise book_hidden(book.title or book.name, policy)
-    return PolicyFilter(policy.titles_of(names), policy.policy_name)
+    return PolicyFilter(policy.titles_of(names), policy.label)

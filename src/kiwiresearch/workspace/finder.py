@@ -29,13 +29,7 @@ from kiwiresearch.search import (
     parse_query,
     search_books,
 )
-from kiwiresearch.workspace.search_helpers import (
-    TitleIndexes,
-    caching_model,
-    chat_model,
-    configured_embedder,
-    model_is_local,
-)
+from kiwiresearch.workspace.models import TitleIndexes, caching_model, chat_model, configured_embedder, model_is_local
 from kiwiresearch.workspace.workspace import Workspace, shelf_label, similar_titles
 from kiwiresearch.zim import NONE_HIDDEN, Archive, EntryRef, HiddenRecord, MissingBooks, Policy, Shelf, is_address
 

@@ -181,7 +181,7 @@ class HostPresence:
 
     def announce(self) -> None:
         """Announce this host and its books."""
-        sheets = [sheet | {"since": self._since} for sheet in self.books.sheets()]
+        sheets = [sheet | {"since": self._since} for sheet in self.books.announcements()]
         if not self._stopping.is_set():  # opening large books takes a while
             self._store.hosts.announce(self.name, self._url, sheets)
 

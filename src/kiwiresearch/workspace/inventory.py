@@ -188,7 +188,7 @@ def _title_indexes(workspace: Workspace) -> Iterator[Diagnosis]:
     """Which large books have a title index; search works without one, but better with it."""
     if not workspace.shelf_file.books():
         return
-    from kiwiresearch.workspace.search_helpers import MAX_BUILT_AT_ONCE, TitleIndexes
+    from kiwiresearch.workspace.models import MAX_BUILT_AT_ONCE, TitleIndexes
 
     indexes = TitleIndexes(workspace.folders.cache / "titles")
     with shelf_of(workspace) as shelf:
@@ -212,7 +212,7 @@ def _model(workspace: Workspace) -> Iterator[Diagnosis]:
     """Whether the configured language model answers, if there is one."""
     if not workspace.settings.model_url.strip():
         return
-    from kiwiresearch.workspace.search_helpers import chat_model
+    from kiwiresearch.workspace.models import chat_model
 
     try:
         with chat_model(workspace.settings) as model:

@@ -29,7 +29,7 @@ def hidden_books_notice(books: Sequence[ListedBook], policy: Policy) -> str:
     """A sentence saying how many books are hidden, and by whom; empty if none are."""
     count = len(hidden_books(books, policy)) if policy.books else 0
     things = "1 book of the shelf is" if count == 1 else f"{count} books of the shelf are"
-    return f"{things} left out by {policy.policy_name}." if count else ""
+    return f"{things} left out by {policy.label}." if count else ""
 
 
 @dataclass(frozen=True, slots=True)

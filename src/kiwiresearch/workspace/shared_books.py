@@ -12,9 +12,9 @@ from typing import Any
 from kiwiresearch.errors import BookNotFound, KiwiError
 from kiwiresearch.ids import BookId
 from kiwiresearch.search import TITLE_CALLS, TitleLookup
+from kiwiresearch.workspace.models import TitleIndexes
 from kiwiresearch.workspace.other_hosts import OtherHosts
 from kiwiresearch.workspace.policy import hidden_books
-from kiwiresearch.workspace.search_helpers import TitleIndexes
 from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim import (
     BOOK_CALLS,
@@ -92,7 +92,7 @@ class OwnBooks:
         self._opening = threading.Lock()
         self._open: Mapping[str, _OwnBook] | None = None
 
-    def sheets(self) -> list[dict[str, Any]]:
+    def announcements(self) -> list[dict[str, Any]]:
         """The announcements of all books that can be opened, sorted by UUID."""
         for book in self._opened().values():
             with contextlib.suppress(KiwiError):  # an unreadable index is ignored

@@ -17,7 +17,7 @@ from kiwiresearch.zim.archive import Archive, Book, Entry, EntryInfo, Match, Tit
 from kiwiresearch.zim.paths import find_path, title_of_path
 from kiwiresearch.zim.sources import Source, is_address
 
-OF_BOOK = "|"
+BOOK_SEPARATOR = "|"
 """Separates the name of a book from a title in a rule for that book only."""
 
 ANYTHING = "*"
@@ -41,11 +41,11 @@ class Policy:
 
     def __post_init__(self) -> None:
         for key, rules in (("books", self.books), ("hidden", self.hidden)):
-            if any(not part.strip() for rule in rules for part in rule.split(OF_BOOK)):
+            if any(not part.strip() for rule in rules for part in rule.split(BOOK_SEPARATOR)):
                 raise BadSettings(f"'policy.{key}' has an entry without a name.", remedy="Take it out.")
 
     @property
-    def policy_name(self) -> Message:
+    def label(self) -> Message:
         """The policy, as readers hear of it."""
         if self.name:
             return Message(f"the policy of {self.name}", "policy.of", name=self.name)
@@ -79,7 +79,7 @@ class Policy:
         known = {name.casefold().strip() for name in names if name}
         rules = []
         for rule in self.hidden:
-            book, mark, title = rule.partition(OF_BOOK)
+            book, mark, title = rule.partition(BOOK_SEPARATOR)
             if not mark or book.casefold().strip() in known:
                 rules.append((title if mark else rule).strip())
         return HiddenTitles(rules)
@@ -150,7 +150,7 @@ def _folded_part(part: str) -> str:
 
 def book_hidden(name: str, policy: Policy) -> BookHidden:
     return BookHidden(
-        f"The book {name!r} is not among those that {policy.policy_name} allows.",
+        f"The book {name!r} is not among those that {policy.label} allows.",
         remedy="Who runs this desk can allow it: 'books' below [policy] in the settings.",
     )
 
@@ -186,7 +186,7 @@ class PolicyArchive:
     @property
     def policy_name(self) -> str:
         """How sentences for readers refer to the policy."""
-        return self._policy.policy_name
+        return self._policy.label
 
     def read(self, path: str) -> Entry:
         entry = self.inner.read(path)
@@ -264,7 +264,7 @@ class PolicyArchive:
         }
         called = filter(self._titles.has, names)
         found |= {path for name in called if (path := find_path(self.inner, name))}
-        return HiddenPages(sum(map(self._hides, found)), self._policy.policy_name)
+        return HiddenPages(sum(map(self._hides, found)), self._policy.label)
 
     def hidden_titled(self, name: str) -> str:
         """The title of the hidden page with exactly this name; empty if there is none, or it is not hidden."""
@@ -297,7 +297,7 @@ class PolicyArchive:
 
     def _refusal(self, path: str) -> PageHidden:
         name = title_of_path(path)
-        return PageHidden(f"The page {name!r} is hidden by {self._policy.policy_name}.", remedy=REMEDY)
+        return PageHidden(f"The page {name!r} is hidden by {self._policy.label}.", remedy=REMEDY)
 
     def _look_up(self, path: str) -> bool:
         """Whether the page at a path is hidden by its path or title; on a server by its path, to save requests."""
@@ -378,7 +378,9 @@ def hidden_name_among(archives: Iterable[Archive], names: Iterable[str]) -> Hidd
     return None
 
 
-def hidden_offers(archives: Iterable[Archive], phrases: Iterable[str], names: Iterable[str], limit: int) -> HiddenPages:
+def count_hidden_matches(
+    archives: Iterable[Archive], phrases: Iterable[str], names: Iterable[str], limit: int
+) -> HiddenPages:
     """How many hidden pages the books would find first for the phrases, or have one of the names."""
     phrases, names = list(dict.fromkeys(filter(None, phrases))), list(dict.fromkeys(filter(None, names)))
     guarded = (archive for archive in archives if isinstance(archive, PolicyArchive))

@@ -68,7 +68,7 @@ def person_id_for(address: str) -> PersonId:
     return row_id("person", address)
 
 
-def store_record(store: CaseStore, record: CheckedRecord, located: AddressLookup) -> StoredRecord:
+def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressLookup) -> StoredRecord:
     """Store a record's person, facts and relatives."""
     fetched, read = record.fetched, record.read
     reading = {
@@ -85,7 +85,7 @@ def store_record(store: CaseStore, record: CheckedRecord, located: AddressLookup
         store.alias(person, read.title, "title")
     # An encyclopedia reports what others saw.
     information: InformationKind = "secondary" if fetched.source.form == "authored" else "undetermined"
-    writer = _RecordWriter(store, record, located, source, information)
+    writer = _RecordWriter(store, record, find_address, source, information)
     writer.store_name(person)
     related = []
     for one in record.facts:

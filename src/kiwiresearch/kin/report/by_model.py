@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
 from kiwiresearch.errors import ModelError
-from kiwiresearch.kin.report.family_case import FamilyCase
+from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import display_name, join_names
 from kiwiresearch.kin.report.summary import SummarySentence, summary
 from kiwiresearch.llm import Model, Prompt, ask, item_or_none, model_label, parse_prompt, write_up
@@ -183,7 +183,7 @@ def summary_prompt() -> Prompt:
     return parse_prompt("summary", text)
 
 
-def write_summary(case: FamilyCase, model: Model, *, temperature: float = 0.4) -> WordedSummary:
+def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) -> WordedSummary:
     """The summary with sentences of the model in place of those they rest on; the rest stays as the rules put it."""
     rules = summary(case)
     given = {_key(case, one): one for one in rules[:MAX_FACTS] if one.people and _is_about_the_dead(case, one)}
@@ -203,19 +203,19 @@ def write_summary(case: FamilyCase, model: Model, *, temperature: float = 0.4) -
     return _merge_sentences(case, rules, given, proposed[: 2 * MAX_SENTENCES])
 
 
-def _is_about_the_dead(case: FamilyCase, said: SummarySentence) -> bool:
+def _is_about_the_dead(case: ReportInput, said: SummarySentence) -> bool:
     """Sentences about people who may be living are never given to a model."""
     return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
 
 
-def _key(case: FamilyCase, said: SummarySentence) -> str:
+def _key(case: ReportInput, said: SummarySentence) -> str:
     """A key that no model can guess, and that differs from case to case."""
     salt = "\n".join((case.audit_head, *case.seeds, said.text, *said.rests_on))
     return sha256(salt.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _merge_sentences(
-    case: FamilyCase,
+    case: ReportInput,
     rules: Sequence[SummarySentence],
     given: dict[str, SummarySentence],
     proposed: Sequence[Sentence | None],
@@ -243,7 +243,7 @@ def _merge_sentences(
 
 
 def _refusal(
-    case: FamilyCase, text: str, keys: Sequence[str], sources: Sequence[SummarySentence], covered: set[SummarySentence]
+    case: ReportInput, text: str, keys: Sequence[str], sources: Sequence[SummarySentence], covered: set[SummarySentence]
 ) -> Fault | str:
     if not keys:
         return "no key"

@@ -69,7 +69,7 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class FamilyCase:
+class ReportInput:
     """A case as it is reported. Everything in it has passed the border of privacy already."""
 
     tree: Tree

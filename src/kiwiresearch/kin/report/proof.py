@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kiwiresearch.document import FactEntry, Line, Quotation, Span, Tone, line_of, plain_text
-from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase
+from kiwiresearch.kin.report.family_case import Disagreement, ReportInput
 from kiwiresearch.kin.report.labels import (
     CHILD_LABELS,
     FIELD_LABELS,
@@ -145,7 +145,7 @@ def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_
 class Proofs:
     """The proofs of all people of a case."""
 
-    def __init__(self, case: FamilyCase, anchors: dict[PersonId, str]) -> None:
+    def __init__(self, case: ReportInput, anchors: dict[PersonId, str]) -> None:
         self.case, self.tree, self.anchors = case, case.tree, anchors
         self.quoting = QuoteBuilder(case.tree)
         self._order = {person: at for at, person in enumerate(anchors)}

@@ -24,7 +24,7 @@ from kiwiresearch.document import (
 )
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.kin.report.descendants import descendants
-from kiwiresearch.kin.report.family_case import Disagreement, FamilyCase, RankedValue
+from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
 from kiwiresearch.kin.report.labels import (
     LIVING_NOTES,
     STATUS_LABELS,
@@ -146,7 +146,7 @@ def merges_section(proofs: Proofs) -> Iterator[Block]:
         yield LineList(tuple(lines))
 
 
-def log_section(case: FamilyCase) -> Iterator[Block]:
+def log_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("Research log"), anchor="log")
     if not case.searches:
         yield Paragraph(line_of("Nothing was searched."))
@@ -170,7 +170,7 @@ def log_section(case: FamilyCase) -> Iterator[Block]:
     yield _table(header[:kept], tuple(row[:kept] for row in rows), "All searches in their order", "log")
 
 
-def sources_section(case: FamilyCase) -> Iterator[Block]:
+def sources_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("Sources"), anchor="sources")
     if not case.tree.sources:
         yield Paragraph(line_of("No source has been read."))
@@ -188,7 +188,7 @@ def sources_section(case: FamilyCase) -> Iterator[Block]:
     yield LineList(tuple(lines), "sources", SOURCE_ANCHOR, numbered=True)
 
 
-def ending_section(case: FamilyCase) -> Iterator[Block]:
+def ending_section(case: ReportInput) -> Iterator[Block]:
     yield Heading(line_of("How the research ended"), anchor="end")
     reason = one_line(case.stop.reason)
     told = one_line(case.stop.detail) or "It stopped."
@@ -224,7 +224,7 @@ EVENTS = {
 }
 
 
-def report(case: FamilyCase, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
+def report(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
     """The report; `said` is a summary that a model worded, and `note` says if that failed."""
     people = people_in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
@@ -246,7 +246,7 @@ def report(case: FamilyCase, said: Sequence[SummarySentence] | None = None, *, n
     return Document(f"The family of {whose}", blocks, case.language)
 
 
-def _opening(case: FamilyCase) -> Iterator[Block]:
+def _opening(case: ReportInput) -> Iterator[Block]:
     known = f"{count_of(len(case.tree.persons), 'person', 'people')}, {count_of(len(case.tree.sources), 'source')}, "
     known += count_of(len(case.disagreements), "conflict")
     yield Paragraph(line_of(f"{known}."), "origin")
@@ -273,7 +273,7 @@ def _mark(said: SummarySentence) -> str:
     return MODEL_MARK if said.by != "rules" else ""
 
 
-def _pictures(case: FamilyCase, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
+def _pictures(case: ReportInput, seeds: Sequence[PersonId], anchors: dict[PersonId, str]) -> Iterator[Block]:
     tree = case.tree
     up = [
         (seed, pedigree(tree, seed, anchors, generations=MAX_GENERATIONS, name=f"pedigree-{number}"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kiwiresearch.kin.kinship import NOT_RELATED
 from kiwiresearch.kin.report.descendants import children_of_couple, couple_ties, partners_in_order
-from kiwiresearch.kin.report.family_case import FamilyCase
+from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.labels import UNNAMED, display_name, field_noun, join_names, one_line
 from kiwiresearch.kin.report.pedigree import BY_BLOOD, parents_in_order
 from kiwiresearch.kin.report.proof import Proofs, count_by_tone, origins, tone_phrases
@@ -31,7 +31,7 @@ class SummarySentence:
     by: str = "rules"
 
 
-def summary(case: FamilyCase, proofs: Proofs | None = None) -> tuple[SummarySentence, ...]:
+def summary(case: ReportInput, proofs: Proofs | None = None) -> tuple[SummarySentence, ...]:
     """The sentences of the summary, in order; `proofs` where they were made already."""
     proofs = proofs or Proofs(case, {})
     found: list[SummarySentence] = []
@@ -50,7 +50,7 @@ def summary(case: FamilyCase, proofs: Proofs | None = None) -> tuple[SummarySent
     return tuple(found)
 
 
-def family_sentences(case: FamilyCase, seed: PersonId) -> Iterator[SummarySentence]:
+def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySentence]:
     """What is known of a person: life, parents, partners and children."""
     tree, person = case.tree, case.tree.persons[seed]
     yield _life(case, person)
@@ -89,7 +89,7 @@ def _parents(
     return SummarySentence(text, tuple(tie.id for tie in ties if tie.first in parents), (*parents, seed))
 
 
-def _life(case: FamilyCase, person: Person) -> SummarySentence:
+def _life(case: ReportInput, person: Person) -> SummarySentence:
     tree, name = case.tree, display_name(case.tree, person.id)
     birth, death = birth_of(tree, person.id), death_of(tree, person.id)
     parts = []
@@ -177,7 +177,7 @@ def _children(
     return SummarySentence(text, ties, (*parents, *children))
 
 
-def _extent_sentences(case: FamilyCase) -> Iterator[str]:
+def _extent_sentences(case: ReportInput) -> Iterator[str]:
     tree = case.tree
     back = max((_depth(tree, seed) for seed in case.seeds if seed in tree.persons), default=0)
     told = f"The tree holds {count_of(len(tree.persons), 'person', 'people')}"
@@ -196,7 +196,7 @@ def _depth(tree: Tree, seed: PersonId) -> int:
     return depth
 
 
-def _evidence_sentences(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
+def _evidence_sentences(case: ReportInput, proofs: Proofs) -> Iterator[str]:
     found = count_by_tone(proofs)
     total = sum(found.values())
     if not total:
@@ -218,7 +218,7 @@ def _evidence_sentences(case: FamilyCase, proofs: Proofs) -> Iterator[str]:
         )
 
 
-def _conflict_sentences(case: FamilyCase) -> Iterator[str]:
+def _conflict_sentences(case: ReportInput) -> Iterator[str]:
     settled = sum(one.status == "resolved" for one in case.disagreements)
     unsettled = len(case.disagreements) - settled
     if unsettled:
@@ -227,7 +227,7 @@ def _conflict_sentences(case: FamilyCase) -> Iterator[str]:
         yield f"{count_of(settled, 'conflict')} {'was' if settled == 1 else 'were'} settled by the weight of evidence."
 
 
-def _gap_sentences(case: FamilyCase) -> Iterator[str]:
+def _gap_sentences(case: ReportInput) -> Iterator[str]:
     """What is missing of the people next to the seeds."""
     tree = case.tree
     near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
@@ -253,7 +253,7 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
     return [word for word, found in known if not found]
 
 
-def open_points(case: FamilyCase, one: PersonId) -> str:
+def open_points(case: ReportInput, one: PersonId) -> str:
     """What is still missing for a dead person, and what sources disagree on."""
     lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
     contested = [
@@ -264,7 +264,7 @@ def open_points(case: FamilyCase, one: PersonId) -> str:
     return "; ".join(parts)
 
 
-def relation_to_seed(case: FamilyCase, one: PersonId) -> str:
+def relation_to_seed(case: ReportInput, one: PersonId) -> str:
     """The kinship of a person to the first seed: 'grandfather of Charles Darwin'."""
     told = one_line(case.kinship.get(one, ""))
     seed = next((display_name(case.tree, seed) for seed in case.seeds if seed in case.tree.persons), "")

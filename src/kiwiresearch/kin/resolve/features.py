@@ -22,7 +22,7 @@ GAP_POINTS = ((0, 3.2), (1, 1.8), (2, 0.6), (5, -1.5), (10, -4.0))
 FAR_APART = -8.0
 SAME_DAY = 4.5
 SAME_MONTH = 3.8
-VAGUE = 12
+MAX_INFORMATIVE_YEARS = 12
 """The wider two ranges of years, the less their overlap says; from this width on, next to nothing."""
 OTHER_ERA = -7.0
 
@@ -35,7 +35,7 @@ class FeaturePoints:
     """Log-odds with their reason; `share` is the similarity from 0 to 1."""
 
     value: float
-    share: float
+    similarity: float
     reason: str
     is_different_name: bool = False
     """First or middle names are of two people; what brothers and sisters share says nothing then."""
@@ -100,7 +100,7 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
     if one.ordinals and other.ordinals and not one.ordinals & other.ordinals:
         value -= 3.0
     low, high = NAME_RANGE
-    share = given.share if rest is NO_OTHER_NAMES else 0.6 * given.share + 0.4 * rest.share
+    share = given.similarity if rest is NO_OTHER_NAMES else 0.6 * given.similarity + 0.4 * rest.similarity
     reason = ", ".join(part for part in (given.reason, rest.reason) if part)
     return FeaturePoints(
         min(max(value, low), high), share, reason, is_different_name=given.is_different_name or rest.is_different_name
@@ -214,7 +214,7 @@ def _one_date(
         return FeaturePoints(GAP_POINTS[0][1] - 1.2, 0.7, f"{what} in one year, on different days ({told})")
     if gap == 0:
         width = min(first[1], second[1]) - max(first[0], second[0]) if max(first[0], second[0]) > ALL_TIME[0] else 99
-        value = GAP_POINTS[0][1] * max(1 - width / VAGUE, 0.1)
+        value = GAP_POINTS[0][1] * max(1 - width / MAX_INFORMATIVE_YEARS, 0.1)
         return FeaturePoints(value, probability(value), f"{what} at the same time ({told})")
     value = next((points for years, points in GAP_POINTS if gap <= years), FAR_APART)
     return FeaturePoints(value, probability(value), f"{gap} {'year' if gap == 1 else 'years'} apart ({told})")

@@ -141,7 +141,7 @@ def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
     """Pairs that look alike and cannot be one person, with the reasons, since a reader will wonder."""
     found = []
     shown: Counter[PersonId] = Counter()
-    for pair, base in rounds.striking(STRIKING_SCORE):
+    for pair, base in rounds.vetoed_lookalikes(STRIKING_SCORE):
         reasons = rounds.vetoes_of(pair) if max(shown[one] for one in pair) < MAX_SHOWN else ()
         if reasons:
             shown.update(pair)
@@ -177,7 +177,7 @@ def _proposal(rounds: PairScores, pair: Pair, score: float, vetoes: tuple[str, .
 def _features(rounds: PairScores, pair: Pair, base: BaseScore, kin: KinPoints) -> tuple[FeatureScore, ...]:
     dates = date_points(*(rounds.profiles[one] for one in pair))
     found = [
-        FeatureScore("name_similarity", base.name.value, round(base.name.share, 3), base.name.reason),
+        FeatureScore("name_similarity", base.name.value, round(base.name.similarity, 3), base.name.reason),
         FeatureScore("date_overlap", dates.value, round(probability(dates.value), 3), dates.reason),
         FeatureScore("place_match", base.places.value, round(probability(base.places.value), 3), base.places.reason),
         FeatureScore("relationship_consistency", kin.value, round(probability(kin.value), 3), _kin_reason(rounds, kin)),

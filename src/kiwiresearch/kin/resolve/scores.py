@@ -213,7 +213,7 @@ class PairScores:
         """All vetoes of a pair."""
         return tuple(self._vetoes.reasons(*(self.profiles[one] for one in pair)))
 
-    def striking(self, least: float) -> list[tuple[Pair, BaseScore]]:
+    def vetoed_lookalikes(self, least: float) -> list[tuple[Pair, BaseScore]]:
         """Pairs that are ruled out although name and dates agree, and that are not of one source."""
         return [
             (pair, base)

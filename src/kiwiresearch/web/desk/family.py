@@ -40,7 +40,7 @@ class PersonChoice:
     """A person who may be meant, and what to write for them instead."""
 
     title: str
-    lived: str
+    lifespan: str
     names: str
     """All that is to be begun with, this one among them."""
 
@@ -106,8 +106,8 @@ def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
     return []
 
 
-def _choice(title: str, lived: str, names: list[str], place: int) -> PersonChoice:
-    return PersonChoice(title, lived, f"{NAME_SEPARATOR} ".join([*names[:place], title, *names[place + 1 :]]))
+def _choice(title: str, lifespan: str, names: list[str], place: int) -> PersonChoice:
+    return PersonChoice(title, lifespan, f"{NAME_SEPARATOR} ".join([*names[:place], title, *names[place + 1 :]]))
 
 
 def _page(

@@ -176,12 +176,12 @@ def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
     @routes.post("/family/{case}/merges/{merge}/accept")
     @allow("researcher", "case")
     def accept(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.to_review, review.accept_merge, why)
+        return _decide(pages, request, case, merge, review.pending_merges, review.accept_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/reject")
     @allow("researcher", "case")
     def reject(request: Request, case: CaseId, merge: MergeId, why: OptionalWhy = "") -> Response:
-        return _decide(pages, request, case, merge, review.to_review, review.reject_merge, why)
+        return _decide(pages, request, case, merge, review.pending_merges, review.reject_merge, why)
 
     @routes.post("/family/{case}/merges/{merge}/take-back")
     @allow("researcher", "case")

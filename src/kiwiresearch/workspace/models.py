@@ -1,4 +1,4 @@
-"""What a search uses besides the books, as the settings say: title indexes, language model and embedder."""
+"""The models and title indexes that the settings name: language model with its timeouts, embedder, reading model."""
 
 from __future__ import annotations
 
