@@ -33,13 +33,17 @@ MAX_LISTED = 8
 
 
 def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
-    """The person by name, by title, or by the beginning of the id; where several fit they are listed."""
+    """Find a person by name, page title or id prefix; if several match, the error lists them.
+
+    Without `by_name` that list has only ids.
+    """
     people, wanted = tree.persons, fold(words)
     if not wanted:
         raise BadUsage("The name is empty.", remedy="See who is here: kiwiresearch kin show")
     first = [one for one, person in people.items() if fold(person.name) == wanted]
     named = [one for one, person in people.items() if wanted in map(fold, person.names)]
     begun = [one for one in people if len(words) >= MIN_ID_CHARS and one.startswith(words.lower())]
+    # An exact match of the main name wins over other names, those over an id prefix, and a partial match comes last.
     partly = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
@@ -69,7 +73,7 @@ PRIVACY_NOTES: Mapping[Mode, str] = {
 
 
 def now() -> str:
-    """The time for columns of a case that hold times; nothing that leaves a case depends on it."""
+    """The current time, for the timestamp columns of a case; nothing exported from a case depends on it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
@@ -78,7 +82,7 @@ def this_year() -> int:
 
 
 class Case:
-    """One family's research. What is known can be read without the books it is from; to go on they are needed."""
+    """One family's research. It can be read without its books, but continuing the research needs them."""
 
     def __init__(
         self, place: CasePlace, store: CaseStore, finder: Finder | None, year: int, *, plugins: Path | None = None
@@ -89,7 +93,7 @@ class Case:
         self.finder = finder
         self.settings = CaseSettings.from_record(store.settings)
         self.with_model = False
-        """Whether the model is asked where the rules are unsure; it learns nothing about living people."""
+        """Whether a model is asked where the rules are unsure; it is never shown living people."""
         self._plugins = plugins
         self._is_alone = False
 
@@ -104,7 +108,7 @@ class Case:
         plugins: Path | None = None,
         with_model: bool = False,
     ) -> Self:
-        """Begin a case at a place that has none; where its people are not found, nothing is left behind."""
+        """Start a case at an unused place; if its people are not found, the case is removed again."""
         if not settings.seeds or not all(name.strip() for name in settings.seeds):
             raise BadUsage("A case begins with a name.", remedy="Such as: kiwiresearch kin start 'Charles Darwin'")
         case = cls.empty(where, settings, finder, year=year, plugins=plugins)
@@ -127,7 +131,7 @@ class Case:
         year: int | None = None,
         plugins: Path | None = None,
     ) -> Self:
-        """A case in which nothing was looked for yet."""
+        """Create a case in which nothing has been searched for yet."""
         place = case_place(where)
         store = CaseStore.create(place.database, plain(settings), now)
         return cls(place, store, finder, year or this_year(), plugins=plugins)
@@ -142,9 +146,9 @@ class Case:
         plugins: Path | None = None,
         alone_s: float | None = None,
     ) -> Self:
-        """The case at a place, a folder or another; to be changed while nobody else does, if `alone_s` is a number.
+        """Open a case at a place or in a folder.
 
-        So long is waited for who works on it.
+        With `alone_s` it is locked for changes, after waiting up to that many seconds for another process.
         """
         place = case_place(where)
         store = CaseStore.open(place.database, now, alone_s=alone_s)
@@ -172,7 +176,7 @@ class Case:
 
     @cached_property
     def researcher(self) -> Researcher:
-        """The one who works on the case, with its sources opened."""
+        """The researcher of the case, with its sources opened."""
         finder, sources = self._books(), self._opened.sources
         model = finder.brief_model if self.with_model else None
         is_local = model is not None and finder.model_is_local
@@ -188,14 +192,14 @@ class Case:
         return self.finder
 
     def sign_in(self, source: str, tell: Callable[[str], None]) -> None:
-        """Sign the user in to a source until the case is closed; `tell` is given the address to open."""
+        """Sign the user in to a source until the case is closed; `tell` receives the address to open."""
         self._opened.sign_in(source, tell)
 
     def steps(self) -> Iterator[StepResult]:
         return self.researcher.steps()
 
     def reevaluate(self) -> Decisions:
-        """Look at all that is known again, as after something that a user changed."""
+        """Evaluate all known facts again, for example after the user changed something."""
         with self.store.step("resolver"):
             decided = decide(self.store, self.year, years_after_death=self.settings.years_after_death)
             self.store.set_state("proposals", [one.record() for one in decided.proposals])
@@ -203,42 +207,42 @@ class Case:
 
     @property
     def overrides(self) -> Mapping[PersonId, LivingStatus]:
-        """What the user says of who lives."""
+        """Who is living or dead, according to the user."""
         return self.store.state("living_overrides") or {}
 
     def tree(self, mode: Mode = "owner", *, everything: bool = False) -> RedactedTree:
-        """The family as a mode allows it to be seen; `everything` has what was rejected as well."""
+        """The tree, redacted for the mode; `everything` includes rejected facts."""
         found = redact_withheld(self.withheld(everything=everything), mode)
         return replace(found, sources={one: _without_day(source) for one, source in found.sources.items()})
 
     def derived(self, tell: Callable[[Tree], Found], mode: Mode) -> Found:
-        """A value computed from the tree that a mode shows, such as its conflicts."""
+        """A value computed from the tree redacted for the mode, such as its conflicts."""
         return tell(self.tree(mode))
 
     def mask(self, mode: Mode) -> Mask:
-        """What takes those whom the mode keeps back out of texts."""
+        """The mask that removes the people withheld in this mode from texts."""
         return Mask(self.withheld(), mode)
 
     def withheld(self, *, everything: bool = False) -> WithheldPeople:
-        """The unredacted tree, and who in it is withheld. It stays with the owner."""
+        """The unredacted tree, and who in it is withheld. For the owner only."""
         tree, years = self.store.tree(everything=everything), self.settings.years_after_death
         return find_withheld(tree, self.year, years_after_death=years, overrides=self.overrides)
 
     def person(self, words: str, tree: Tree | None = None, *, by_name: bool = True) -> PersonId:
-        """The person whom a user means: by the beginning of the id, by name, or by the title of the page.
+        """The person the user means, given by id prefix, name or page title.
 
-        Where several are meant they are listed, by name as well if `by_name`.
+        If several match, the error lists them, with names if `by_name`.
         """
         return find_person(words, tree or self.store.tree(), by_name=by_name)
 
     def seeds(self) -> tuple[PersonId, ...]:
-        """The people whom the case began with."""
+        """The people the case was started with."""
         return tuple(dict.fromkeys(self.store.canonical(seed) for seed in self.store.state("seeds") or ()))
 
     def title(self, mode: Mode) -> str:
-        """Whom the case began with, as its user called them; whoever is kept back is the mark that stands for them.
+        """The people the case was started with, as its user named them; withheld people are replaced by their mark.
 
-        The mask alone would not do: it knows what sources call somebody, and a user may write "Becks".
+        The mask is not enough: it knows only the names in the sources, and a user may write "Becks".
         """
         mask = self.mask(mode)
         marks = {person: mark for mark, person in mask.people.items()} if mode in ("public", "exclude") else {}
@@ -248,7 +252,7 @@ class Case:
         return Message(title, "person.living") if names and seeds[0] in marks else title
 
     def report(self, mode: Mode = "public") -> ReportInput:
-        """The case as reports show it, redacted as the mode demands."""
+        """The input of a report on the case, redacted for the mode."""
         tree = self.tree(mode)
         mask = self.mask(mode)
         seeds = tuple(seed for seed in self.seeds() if seed in tree.persons)
@@ -269,12 +273,12 @@ class Case:
     def export(
         self, form: CaseFormat, mode: Mode = "public", *, model: Model | None = None, model_is_local: bool = False
     ) -> str:
-        """The case as the text of a file: the same case gives the same bytes, unless a model words its summary."""
+        """The case as the text of a file. The same case gives the same bytes, unless a model writes the summary."""
         opinion = CaseModel(self.store, self.settings, self.year, model, is_local=model_is_local)
         return export_text(form, self.tree(mode), lambda: self.report(mode), opinion.model())
 
     def book_places(self) -> Sequence[str]:
-        """Where the books are that were named when the case began; none where it uses the shelf."""
+        """The paths of the books the case was started with; empty if it uses the shelf."""
         return tuple(self.store.state("book_places") or ())
 
     def _located(self, book: str, path: str) -> str | None:
@@ -292,7 +296,7 @@ class Case:
                 yield MergeEntry(person, names, *told, one.score, one.decided_by, one.state == "reverted")
 
     def searches(self, mode: Mode) -> Iterator[SearchEntry]:
-        """What was looked for, also in vain."""
+        """All searches, including those without results."""
         mask = self.mask(mode)
         for row in self.store.queries():
             query = mask.text(query_label(row.query))
@@ -300,7 +304,7 @@ class Case:
 
 
 def _without_day(source: Source) -> Source:
-    """A page of a book is the same whenever it is read: which one it was, its hash says."""
+    """Drop the access date of a book's page: the page never changes, and its hash identifies it."""
     return replace(source, accessed_at="") if source.url.startswith("zim://") else source
 
 

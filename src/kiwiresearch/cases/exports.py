@@ -28,7 +28,7 @@ FILE_NAMES: Mapping[CaseFormat, str] = {
     "csv": "family.csv",
 }
 WITHOUT_MODEL = "The model was of no help: the summary is in the words of the rules."
-"""Why it was not, and where it was asked, is not for those who get the report."""
+"""Readers of the report are not shown why the model failed or where it runs."""
 FOR_READERS: tuple[CaseFormat, ...] = ("markdown", "html")
 COLUMNS = (
     "id",
@@ -57,7 +57,7 @@ def checked_format(name: str) -> CaseFormat:
 def export_text(
     form: CaseFormat, tree: RedactedTree, report: Callable[[], ReportInput], model: Model | None = None
 ) -> str:
-    """The text of a file; the report is built, and worded by a model, only for the formats that contain it."""
+    """The text of a file. The report is built, and its summary written by a model, only for formats that contain it."""
     if form == "json":
         from kiwiresearch.kin.gedcom import tree_json
 
@@ -88,7 +88,7 @@ def export_text(
 
 
 def people_table(tree: RedactedTree) -> str:
-    """A line for each person, for a spreadsheet."""
+    """One line per person, for a spreadsheet."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\r\n")
     rows.writerow(COLUMNS)

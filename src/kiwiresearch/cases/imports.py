@@ -1,4 +1,4 @@
-"""People read from outside a case: a GEDCOM file taken in, and a single page read on its own."""
+"""Reads people from outside a case: imports a GEDCOM file, or reads a single page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FIELD_OF: Mapping[RelationKind, FieldName] = {
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a file brought, and what of it could not be read."""
+    """What was imported from a file, and what could not be read."""
 
     people: int
     new_people: int
@@ -47,13 +47,13 @@ class Imported:
     notes: tuple[str, ...]
     persons: tuple[PersonId, ...] = ()
     home: PersonId = ""
-    """The person from whom the others are looked for, the nearest first."""
+    """The person the research starts from; their closest relatives are searched for first."""
 
 
 def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
-    """Take all of a GEDCOM file into the case, in one step: all of it or nothing.
+    """Import a GEDCOM file into the case, completely or not at all.
 
-    A case that began with nobody begins with `person`, else with the file's own home person.
+    A case without a seed gets `person`, or else the file's own home person.
     """
     read = read_gedcom(file)
     tree = read.tree
@@ -74,7 +74,7 @@ def import_gedcom(store: CaseStore, file: Path, person: str = "") -> Imported:
 
 
 def _begin_with(store: CaseStore, home: PersonId, *, is_chosen: bool) -> None:
-    """Let the research go on from the file's people; a case that was started with a name keeps its seed."""
+    """Queue the file's people for research; a case that was started with a name keeps its seed."""
     store.set_state("imported", list(dict.fromkeys((*(store.state("imported") or ()), home))))
     if not store.state("seeds") or (is_chosen and not store.settings.get("seeds")):
         store.set_state("seeds", [home])
@@ -132,14 +132,14 @@ def _quoted(evidence: Iterable[Evidence]) -> Iterable[Evidence]:
 
 
 def _keep_private(store: CaseStore, read: ReadGedcom) -> None:
-    """Whom the file asks to keep to oneself is treated as living, whatever the dates say."""
+    """Treat people whom the file marks as confidential as living, whatever their dates are."""
     if read.restricted:
         known = dict(store.state("living_overrides") or {})
         store.set_state("living_overrides", known | dict.fromkeys(read.restricted, "living"))
 
 
 def page_record(books: Sequence[OpenBook], words: str) -> PageRecord:
-    """The person of a page, found by its path or title, and every assertion with its quote."""
+    """The person a page is about, found by its path or title, and every assertion with its quote."""
     source = BookSource(books)
     for book in books:
         path = find_path(book.archive, words)

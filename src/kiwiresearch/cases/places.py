@@ -35,7 +35,7 @@ def new_case_folder(name: str, *, cases: Path = CASES_FOLDER) -> Path:
 
 
 def find_case_folder(wanted: str = "", *, cases: Path = CASES_FOLDER) -> Path:
-    """The folder of a case: the one named, else the only or last changed one."""
+    """The folder of a case: the named one, or else the only or most recently changed one."""
     if wanted:
         for folder in (checked_folder(wanted), cases / wanted):
             if _is_file(folder / CASE_FILE):
@@ -48,7 +48,7 @@ def find_case_folder(wanted: str = "", *, cases: Path = CASES_FOLDER) -> Path:
 
 
 def case_folders(cases: Path = CASES_FOLDER) -> list[Path]:
-    """The folders below `cases` that hold a case."""
+    """The folders below `cases` that contain a case."""
     try:
         return sorted(file.parent for file in cases.glob(f"*/{CASE_FILE}"))
     except OSError:
@@ -56,32 +56,32 @@ def case_folders(cases: Path = CASES_FOLDER) -> list[Path]:
 
 
 def plugins_folder(workspace: Workspace) -> Path:
-    """Where a user's own plugins are."""
+    """The folder with the user's own plugins."""
     named = workspace.settings.kin.plugins
     return checked_folder(named) if named else workspace.folders.config / "plugins"
 
 
 def checked_folder(name: str) -> Path:
-    """The folder that a user named; refused where it cannot be one."""
+    """The folder the user named; raises if it cannot be one."""
     if not name.strip() or any(ord(char) < ord(" ") for char in name):
         what = "holds a control character" if name.strip() else "is empty"
         raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --case cases/darwin")
     try:
         return Path(name).expanduser()
-    except RuntimeError as problem:  # '~name' of nobody
+    except RuntimeError as problem:  # the home folder of an unknown user
         raise BadUsage(f"There is no home for {name!r}.", remedy="Name a folder.") from problem
 
 
 @contextmanager
 def beginning_in(folder: Path) -> Iterator[None]:
-    """Lock the folder while a case is started in it; remove a folder made for it if that fails."""
+    """Lock the folder while a case is started in it; if that fails, remove a folder created for it."""
     is_new = not folder.exists()
     try:
         with locked_folder(folder):
             yield
     except BaseException:
         if is_new and not _is_file(folder / CASE_FILE):
-            with suppress(OSError):  # something else is in it by now
+            with suppress(OSError):  # something else has been put into it
                 (folder / LOCK).unlink(missing_ok=True)
                 folder.rmdir()
         raise
@@ -95,7 +95,7 @@ def _is_file(path: Path) -> bool:
 
 
 def last_changed(folder: Path) -> int:
-    """When the case was last written, by its file or its write-ahead log, which readers leave empty."""
+    """When the case was last written: the time of its file or of its write-ahead log, which readers leave empty."""
     times = [0]
     with suppress(OSError):
         times.append((folder / CASE_FILE).stat().st_mtime_ns)
@@ -113,11 +113,11 @@ def _ignore() -> None:
 
 
 class CasePlace(Protocol):
-    """Where one case is."""
+    """Where one case is stored."""
 
     @property
     def title(self) -> str:
-        """The owner's name for it, which may be that of a living person."""
+        """The owner's name for the case, which may be that of a living person."""
 
     @property
     def folder(self) -> Path:
@@ -135,28 +135,28 @@ class CasePlace(Protocol):
         """Remove the case."""
 
     def exclusive(self) -> AbstractContextManager[object]:
-        """Lock the case; refused while another process works on it."""
+        """Lock the case; raises while another process works on it."""
 
     def stamp(self) -> Hashable:
-        """A value that differs after each change of the case."""
+        """A value that changes whenever the case changes."""
 
     def touch(self) -> None:
-        """Note that somebody works on it now."""
+        """Record that the case is being worked on now."""
 
     def store_file(self, digest: str, file: Path, name: str) -> bool:
         """Store an uploaded file until a job imports it; False if it is stored already."""
 
     def stored_file(self, digest: str) -> AbstractContextManager[Path | None]:
-        """An uploaded file, on this machine's disk while it is read; None if it is gone."""
+        """An uploaded file, on this machine's disk while it is read; None if it no longer exists."""
 
     def drop_file(self, digest: str) -> None:
         """Delete an uploaded file."""
 
     def without_names(self, text: str) -> str:
-        """A message about it that does not say whose case it is."""
+        """A message about the case that does not reveal whose it is."""
 
     def with_title(self, text: str) -> str:
-        """A message about it with the owner's name for it."""
+        """A message about the case with the owner's name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class FolderPlace:
 
     folder: Path
     name: str = ""
-    """The title, if the folder's name is none."""
+    """The title, if it is not the folder's name."""
     touch: Callable[[], None] = _ignore
 
     @property
@@ -188,7 +188,7 @@ class FolderPlace:
         return locked_folder(self.folder)
 
     def stamp(self) -> Hashable:
-        """The newest changes may be in the write-ahead log only."""
+        """Count the write-ahead log too: the newest changes may be only there."""
         found = []
         for ending in ("", SIDE_FILE_ENDINGS[0]):
             with suppress(OSError):
@@ -218,7 +218,7 @@ class FolderPlace:
         shutil.rmtree(_sent_to(self.folder, digest), ignore_errors=True)
 
     def without_names(self, text: str) -> str:
-        """Name the folder of all cases instead of the case's own, which is called after a person."""
+        """Name the folder of all cases, since the case's own folder is named after a person."""
         folder = self.folder
         within = text.replace(f"The folder {str(folder)!r}", f"The folder of a case in {str(folder.parent)!r}")
         return within.replace(str(self.database), CASE_FILE).replace(str(folder), "its folder")
@@ -229,7 +229,7 @@ class FolderPlace:
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """A case in a schema of a PostgreSQL database; its folder holds only what can be restored from there."""
+    """A case in a schema of a PostgreSQL database; its folder contains only what can be restored from there."""
 
     schemas: CaseSchemas
     files: Files
@@ -247,7 +247,7 @@ class SchemaPlace:
         return self.schemas.address(self.schema)
 
     def discard(self) -> None:
-        """Remove the case with the uploaded files that wait to be imported."""
+        """Remove the case and the uploaded files that wait to be imported."""
         self.schemas.drop(self.schema)
         self.files.remove_all(self._sent(""))
 
@@ -267,7 +267,7 @@ class SchemaPlace:
 
     @contextmanager
     def stored_file(self, digest: str) -> Iterator[Path | None]:
-        """The file is in the store, since any machine may get the job; it is written to disk while the job reads it."""
+        """Copy the file from the store to disk while it is read: any machine may get the job."""
         name = next(iter(self.files.names(self._sent(digest))), None)
         if name is None:
             yield None
@@ -278,14 +278,14 @@ class SchemaPlace:
             yield file
         finally:
             shutil.rmtree(file.parent, ignore_errors=True)
-            with suppress(OSError):  # it holds another file
+            with suppress(OSError):  # it contains another file
                 self.folder.rmdir()
 
     def drop_file(self, digest: str) -> None:
         self.files.remove(self._sent(digest))
 
     def _sent(self, digest: str) -> str:
-        """The id of the file in the store; no run has such an id."""
+        """The id of the file in the store; it cannot be the id of a run."""
         return f"upload.{self.schema}.{digest}"
 
     def without_names(self, text: str) -> str:
@@ -315,13 +315,13 @@ def _write(file: Path, pieces: Iterable[bytes]) -> None:
 
 
 def case_place(where: Path | CasePlace) -> CasePlace:
-    """The place itself, or that of a folder."""
+    """The place itself, or the place of a folder."""
     return FolderPlace(where) if isinstance(where, Path) else where
 
 
 @contextmanager
 def rewording_errors(tell: Callable[[str], str]) -> Iterator[None]:
-    """Reword the messages of errors that are raised meanwhile."""
+    """Reword the messages of errors raised within this context."""
     try:
         yield
     except KiwiError as problem:

@@ -1,4 +1,4 @@
-"""What a case knows, as plain data for readers: people, evidence, events, conflicts, tree and log."""
+"""A case as plain data for readers: people, evidence, events, conflicts, tree and log."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 class CachedCase(Case):
-    """A case that is only read: whatever takes long is worked out once."""
+    """A case opened for reading; expensive results are computed once."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -105,7 +105,7 @@ class CachedCase(Case):
 
 
 def summary_record(case: Case, mode: Mode) -> CaseSummary:
-    """A case in a few figures."""
+    """The summary of the case."""
     tree, mask = case.tree(mode), case.mask(mode)
     progress, stop = CaseProgress.load(case.store), case.store.state("stop") or {}
     return CaseSummary(
@@ -127,7 +127,7 @@ def summary_record(case: Case, mode: Mode) -> CaseSummary:
 
 
 def graph_record(tree: Tree) -> TreeRecord:
-    """Everybody and all ties, for a program that draws them."""
+    """All people and ties, for a program that draws them."""
     return TreeRecord(
         tuple(
             TreePerson(one.id, one.name, one.sex, one.living, lifespan(tree, one.id), one.confidence)
@@ -141,11 +141,11 @@ def graph_record(tree: Tree) -> TreeRecord:
 
 
 Ties = Mapping[tuple[PersonId, PersonId], Relationship]
-"""Of each parent and child, how they are tied."""
+"""How each parent and child are related."""
 
 
 def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | None = None) -> PersonRecord:
-    """A person with the people next to them; of parents and children also whether that is not by blood, or in doubt."""
+    """A person with their relatives; for parents and children also whether the tie is not by blood, or doubtful."""
     person = tree.persons[one]
     ties = parent_ties(tree) if ties is None else ties
     return PersonRecord(
@@ -174,7 +174,7 @@ def person_record(tree: Tree, one: PersonId, kinship: str = "", ties: Ties | Non
 
 
 def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
-    """Everybody whose name holds these words, the seeds first, then who is nearest to them."""
+    """Everybody whose name contains these words: the seeds first, then their closest relatives."""
     tree, wanted = case.tree(mode), fold(words)
     people = (
         tree.persons[one] for one in people_in_order(tree, [seed for seed in case.seeds() if seed in tree.persons])
@@ -183,7 +183,7 @@ def people_named(case: Case, mode: Mode, words: str = "") -> list[PersonId]:
 
 
 def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[PersonRecord]:
-    """These people, each with what they are to the first seed; of far relatives that takes a while to find out."""
+    """These people, each with their relation to the first seed; for distant relatives this is slow."""
     tree = case.tree(mode)
     seed = next((one for one in case.seeds() if one in tree.persons), "")
     family, ties = KinshipFinder(tree), parent_ties(tree)
@@ -196,7 +196,7 @@ def people_records(case: Case, mode: Mode, people: Iterable[PersonId]) -> list[P
 
 
 def evidence_records(case: Case, person: PersonId, field: FieldName | None, mode: Mode) -> list[FactRecord]:
-    """Each value of a person with the words that say so, what became of it, and of one that was rejected, why."""
+    """Each value of a person with its quotes, its status and, if it was rejected, the reason."""
     tree = case.tree(mode, everything=True)
     if person not in tree.persons:
         return []
@@ -266,7 +266,7 @@ def _evidence_record(tree: Tree, one: Evidence) -> EvidenceRecord:
 
 
 def why_rejected(case: Case, rejected: Collection[str], mode: Mode) -> dict[str, str]:
-    """What the firewall finds wrong with facts, looked at again: the rules are the record of it."""
+    """What the firewall objects to in facts. It is checked again, since its reasons are not stored."""
     mask = case.mask(mode)
     facts = [fact for fact in case.withheld(everything=True).tree.facts if fact.id in rejected]
     return {fact.id: mask.text(_reasons(case, fact)) for fact in facts}
@@ -292,7 +292,7 @@ def conflict_records(case: Case, mode: Mode) -> list[NamedConflict]:
 
 
 def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[EventRecord]:
-    """The events of everybody, or of one."""
+    """The events of all people, or of one."""
     tree = case.tree(mode)
     return [
         EventRecord(
@@ -311,12 +311,12 @@ def timeline_records(case: Case, mode: Mode, person: PersonId = "") -> list[Even
 
 
 def log_records(case: Case, mode: Mode) -> list[LoggedSearch]:
-    """The research log; a search in vain is a line of it, and no evidence that there is nothing."""
+    """The research log. A search without results is listed, but proves nothing."""
     return [LoggedSearch(one.query, one.source, one.hits, one.new_facts, one.negative) for one in case.searches(mode)]
 
 
 def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -> RelationRecord:
-    """What the second person is to the first, and the way there."""
+    """What the second person is to the first, and the path between them."""
     tree = case.tree(mode)
     for one in (first, second):
         if one not in tree.persons:
@@ -332,7 +332,7 @@ def relation_record(case: Case, first: PersonId, second: PersonId, mode: Mode) -
 
 
 def checked_field(name: str) -> FieldName:
-    """A field by its name, or as it is called in reports."""
+    """A field by its name or by its label in reports."""
     wanted = fold(name).replace(" ", "_")
     for field, label in FIELD_LABELS.items():
         if wanted in (field, fold(label).replace(" ", "_")):
@@ -349,7 +349,7 @@ def _named(tree: Tree, people: Iterable[PersonId]) -> tuple[Relative, ...]:
 
 
 def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
-    """The line of a person, up or down, as rows that say how deep they stand; who was met is not gone into again."""
+    """The ancestors or descendants of a person, as rows with their depth; repeated people are not expanded again."""
     ties = parent_ties(tree)
     found: list[LineRow] = []
     seen: set[PersonId] = set()
@@ -370,7 +370,7 @@ def branch_records(tree: Tree, root: PersonId, *, down: bool) -> list[LineRow]:
 
 
 def _by_birth(tree: Tree, parent: PersonId) -> list[PersonId]:
-    """Those whose birth is known first, in its order; the others as the source lists them."""
+    """People with a known birth first, by date; the others in the order of the source."""
     births = {one: birth_of(tree, one) for one in tree.children(parent) if one in tree.persons}
     order = {
         one: (when.earliest if (when := births[one]) else ENDLESS, tree.evidence_position(parent, one))

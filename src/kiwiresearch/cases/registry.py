@@ -1,4 +1,4 @@
-"""Finding cases: by anonymous id on a server, by name on the command line; moving one into the store or out."""
+"""Finding cases: by anonymous id on a server, by name on the command line; moving one into or out of the store."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 MAX_OPEN_CASES = 4
-"""How many cases stay open with their computed values: those that were asked for last."""
+"""How many recently used cases stay open with their computed values."""
 WAIT_HINT = "Wait until it is done, or stop it."
 
 
@@ -63,7 +63,7 @@ def _stored(workspace: Workspace, root: Path) -> CaseRepository | None:
 
 
 class CaseRegistry:
-    """All cases of a server: below one folder, or in its store."""
+    """All cases of a server, below one folder or in its store."""
 
     def __init__(
         self,
@@ -82,41 +82,41 @@ class CaseRegistry:
         self._locks: dict[str, threading.RLock] = {}
         self._state_lock = threading.RLock()
         self._start_lock = threading.Lock()
-        """Two cases of one name are started one after the other; reading does not wait for it."""
+        """Two cases of the same name are started one after the other; readers do not wait for this lock."""
 
     def ids(self) -> tuple[str, ...]:
-        """The cases there are, the one that was worked on last first."""
+        """All cases, the most recently used first."""
         return self._repository.ids()
 
     def find(self, words: str) -> str:
-        """The id of the case that its owner calls so."""
+        """The id of the case with this name."""
         return self._repository.find(words)
 
     def place(self, wanted: str) -> CasePlace:
-        """Where a case is; NothingFound for an unknown id."""
+        """Where a case is stored; NothingFound for an unknown id."""
         found = self._repository.place(wanted)
         if found is None:
             raise NothingFound(f"There is no case {wanted!r}.", remedy="'GET /api/family' lists all of them.")
         return found
 
     def folder(self, wanted: str) -> Path:
-        """Where this machine keeps files for a case."""
+        """The folder on this machine for the files of a case."""
         return self.place(wanted).folder
 
     def books(self, wanted: str) -> tuple[str, ...]:
-        """The ids of the books that a case was started with; none if it uses all books."""
+        """The ids of the books a case was started with; empty if it uses all books."""
         with self.reading(wanted) as case:
             return tuple(map(str, case.settings.books))
 
     @contextmanager
     def reading(self, wanted: str) -> Iterator[CachedCase]:
-        """A case to read, by one thread at a time; computed values are cached until the case changes."""
+        """A case for reading, by one thread at a time; computed values are cached until the case changes."""
         place = self.place(wanted)
         with self._lock(wanted), rewording_errors(place.without_names):
             yield self._cached(wanted, place)
 
     def summary(self, wanted: str, mode: Mode) -> CaseSummary:
-        """What a list says of a case."""
+        """The summary of a case for lists."""
         from kiwiresearch.cases.records import summary_record
 
         place = self.place(wanted)
@@ -130,7 +130,7 @@ class CaseRegistry:
 
     @contextmanager
     def changing(self, wanted: str) -> Iterator[Case]:
-        """A case to change, locked for everybody else."""
+        """A case opened for changes, and locked for everybody else."""
         place = self.place(wanted)
         with rewording_errors(place.without_names), self._open_exclusively(place) as case:
             yield case
@@ -142,7 +142,7 @@ class CaseRegistry:
             return Case.open(place, plugins=self.plugins, alone_s=0.0)
 
     def check_free(self, wanted: str, *, is_ours: bool = False) -> None:
-        """Refuse a case that somebody works on; `is_ours` if a job for it waits here already."""
+        """Raise if the case is being worked on; `is_ours` if a job for it already waits here."""
         place = self.place(wanted)
         if is_ours:
             raise FolderTaken("This case is being worked on, or in line for it.", remedy=WAIT_HINT)
@@ -150,7 +150,7 @@ class CaseRegistry:
             pass
 
     def start(self, settings: CaseSettings, finder: Finder) -> str:
-        """Start a case with the people of its settings, and return its id."""
+        """Start a case with the people in its settings, and return its id."""
         from kiwiresearch.cases.case import Case
 
         return self._begin(
@@ -158,7 +158,7 @@ class CaseRegistry:
         )
 
     def begin_empty(self, name: str) -> str:
-        """Start a case in which nobody is known yet."""
+        """Start a case without any people."""
         from kiwiresearch.cases.case import Case
         from kiwiresearch.kin.loop import CaseSettings
 
@@ -215,7 +215,7 @@ def _anonymous_refusal() -> Iterator[None]:
 
 
 def traceback_without_message(fault: BaseException) -> str:
-    """The traceback of a fault without its message, which may name people."""
+    """The traceback of an error without its message, which may name people."""
     return "".join([*traceback.format_tb(fault.__traceback__), type(fault).__name__])
 
 
@@ -229,7 +229,7 @@ def stored_cases(workspace: Workspace) -> StoredCases | None:
 
 
 def all_case_places(workspace: Workspace) -> list[CasePlace]:
-    """The cases there are, the one that was worked on last first."""
+    """All cases, the most recently used first."""
     cases = stored_cases(workspace)
     if cases is None:
         return [FolderPlace(one) for one in sorted(case_folders(), key=last_changed, reverse=True)]
@@ -237,17 +237,17 @@ def all_case_places(workspace: Workspace) -> list[CasePlace]:
 
 
 def find_case_place(workspace: Workspace, wanted: str) -> CasePlace:
-    """The case of that name, or the one last worked on; with a store, a folder can be named too."""
+    """The case of that name, or the most recently used one; with a store, a folder can be named too."""
     cases = stored_cases(workspace)
     if cases is not None and not (wanted and _is_folder(wanted)):
         place = cases.place(cases.find(wanted))
-        if place is not None:  # it may have gone since it was named
+        if place is not None:  # it may have been removed since it was listed
             return place
     return FolderPlace(find_case_folder(wanted))
 
 
 def case_exists(workspace: Workspace, wanted: str) -> bool:
-    """Whether there is a case of that name, or any if none is named."""
+    """Whether there is a case of that name, or any case if no name is given."""
     with suppress(BadUsage):
         find_case_place(workspace, wanted)
         return True
@@ -256,7 +256,7 @@ def case_exists(workspace: Workspace, wanted: str) -> bool:
 
 @contextmanager
 def new_case_place(workspace: Workspace, wanted: str, name: str) -> Iterator[CasePlace]:
-    """A place to start a case at, named as wanted or after a person; it is taken once the case is started."""
+    """A place for a new case, with the given name or named after a person; it is reserved once the case is started."""
     cases = stored_cases(workspace)
     if cases is not None:
         title = new_case_folder(wanted or name).name
@@ -278,7 +278,7 @@ def _already_there(problem: str, case: str, otherwise: str) -> FolderTaken:
 
 
 def _is_folder(wanted: str) -> bool:
-    """Whether a case is in a folder of this path; a bare name is a name of the store."""
+    """Whether this path is a folder with a case; with a store, a bare name means a case in the store."""
     folder = checked_folder(wanted)
     return wanted != folder.name and (folder / CASE_FILE).is_file()
 
@@ -289,17 +289,17 @@ NO_STORE = "Name one: 'store = \"postgresql://…\"' in settings.toml, or KIWIRE
 
 @dataclass(frozen=True, slots=True)
 class MovedCase:
-    """A case at its new place."""
+    """A case that was moved."""
 
     title: str
     fingerprint: str
-    """The hash over all its rows, which was the same at both places."""
+    """The hash of all its rows, which was the same at both places."""
     left: Path | None = None
-    """The file that it was in, which is set aside."""
+    """The original file, which was set aside."""
 
 
 def move_into_store(workspace: Workspace, wanted: str, name: str = "") -> MovedCase:
-    """Move the case of a folder into the store; its file is set aside, so that nobody continues with it."""
+    """Move a case from a folder into the store; its file is set aside, so that nobody continues with it."""
     cases, place = _cases(workspace), FolderPlace(find_case_folder(wanted))
     title = new_case_folder(name or place.folder.absolute().name).name
     with locked_folder(place.folder):
@@ -332,7 +332,7 @@ def _cases(workspace: Workspace) -> StoredCases:
 
 
 def _set_aside(place: FolderPlace) -> Path:
-    """Rename the file of a case so that no command takes it for one."""
+    """Rename the file of a case so that no command recognises it as one."""
     left = _free(place.database.with_name(f"{ASIDE}{CASE_FILE}"))
     try:
         for ending in ("", *SIDE_FILE_ENDINGS):
@@ -348,6 +348,6 @@ def _set_aside(place: FolderPlace) -> Path:
 
 
 def _free(file: Path) -> Path:
-    """The path, or the next numbered one that is free: files that were set aside earlier stay."""
+    """The path, or the next free numbered one, so that files set aside earlier are not overwritten."""
     names = (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in count(2))
     return next(one for one in chain([file], names) if not os.path.lexists(one))

@@ -41,31 +41,31 @@ ID_LETTERS = 12
 
 
 class CaseRepository(Protocol):
-    """All cases there are, by ids that name nobody."""
+    """All cases, by anonymous ids."""
 
     def ids(self) -> tuple[str, ...]:
-        """The cases there are, the one that was worked on last first."""
+        """All cases, the most recently used first."""
 
     def place(self, wanted: str) -> CasePlace | None:
-        """Where the case of an id is; None for an unknown id."""
+        """Where the case with this id is stored; None for an unknown id."""
 
     def find(self, words: str) -> str:
-        """The id of the case that its owner calls so, or of the one last worked on."""
+        """The id of the case with this name, or of the most recently used one."""
 
     def begin(self, name: str, make: Callable[[CasePlace], None]) -> str:
-        """Let `make` create a case under this name, numbered if it is taken, and return its id."""
+        """Let `make` create a case under this name, with a number if the name is taken, and return its id."""
 
     def close(self) -> None:
-        """Close what was opened to find cases."""
+        """Close connections that were opened to find cases."""
 
 
 def case_id(folder: Path) -> str:
-    """An anonymous id: the folder is called after a person, who may be living."""
+    """An anonymous id, since the folder is named after a person who may be living."""
     return hashlib.sha256(b"case " + os.fsencode(folder.name)).hexdigest()[:ID_LETTERS]
 
 
 class FolderCases:
-    """Cases as folders: to add one, put it there."""
+    """Cases as folders; any case folder put there is found."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -96,15 +96,15 @@ class FolderCases:
         return case_id(place.folder)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
     def _folders(self) -> list[Path]:
-        """The folders of cases, without links that lead elsewhere."""
+        """The folders of cases, without links that lead outside."""
         return [one for one in case_folders(self._root) if not one.is_symlink() and not (one / CASE_FILE).is_symlink()]
 
 
 def _free(folder: Path) -> Path:
-    """The folder, or the next one of its name that nothing is at."""
+    """The folder, or the next numbered one if something exists there."""
     number, found = 1, folder
     while os.path.lexists(found):
         number += 1
@@ -115,7 +115,7 @@ def _free(folder: Path) -> Path:
 ID = re.compile(rf"[0-9a-f]{{{ID_LETTERS}}}")
 NEW = ".new-"
 MIN_ID_LETTERS = 4
-"""How many letters of an id are enough to name a case, if they are unique."""
+"""How many characters of an id are enough to name a case, if they are unique."""
 
 
 class StoredCases:
@@ -141,7 +141,7 @@ class StoredCases:
         return tuple(one.id for one in self.all())
 
     def all(self) -> list[CaseEntry]:
-        """All cases with the names their owner gave them, the one that was worked on last first."""
+        """All cases with their owner's names for them, the most recently used first."""
         return sorted(self._store.cases.all(), key=lambda one: one.changed_at, reverse=True)
 
     def place(self, wanted: str) -> CasePlace | None:
@@ -165,7 +165,7 @@ class StoredCases:
 
     @contextmanager
     def beginning(self, title: str, *, is_numbered: bool = False) -> Iterator[tuple[str, CasePlace]]:
-        """The id of a new case and a place to create it at; it is moved into the store if no error is raised."""
+        """The id of a new case and a place to create it; it is moved into the store if no error is raised."""
         self._sweep()
         folder = self._root / f"{NEW}{secrets.token_hex(8)}"
         case_id = secrets.token_hex(ID_LETTERS // 2)
@@ -201,12 +201,12 @@ class StoredCases:
         raise title_taken(name)
 
     def remove(self, case_id: str) -> None:
-        """Remove a case for good, while nobody works on it, even if part of it is gone already."""
+        """Remove a case for good while nobody works on it, even if parts of it are already gone."""
         place = self.place(case_id)
         if place is None:
             return
         with ExitStack() as held:
-            with suppress(RunDamaged):  # its tables are gone already
+            with suppress(RunDamaged):  # its tables are already gone
                 held.enter_context(place.exclusive())
             self.drop(case_id, place)
 
@@ -231,11 +231,11 @@ class StoredCases:
         return FolderPlace(self._beside / place, name, touch)
 
     def _touch(self, case_id: str) -> None:
-        with suppress(StoreError):  # the case itself is as it was written
+        with suppress(StoreError):  # the case itself is unchanged
             self._store.cases.note_change(case_id, at=self._now())
 
     def _now(self) -> str:
-        """The time of the store, which all hosts share."""
+        """The time of the store's server, which all hosts share."""
         return datetime.fromtimestamp(self._store.now(), UTC).isoformat(timespec="microseconds")
 
     @property
@@ -254,7 +254,7 @@ class StoredCases:
         return file.with_name(f"{file.stem}-cases")
 
     def _sweep(self) -> None:
-        """Remove the leftovers of killed processes; a case that is just being started has no file yet."""
+        """Remove what killed processes left; a case that is being started has no file yet."""
         for folder in self._root.glob(f"{NEW}*"):
             with suppress(RunError, OSError):
                 if any(file.name != LOCK for file in folder.iterdir()):
@@ -269,7 +269,7 @@ def _discard(place: CasePlace) -> None:
 
 
 def copy_case(source: CasePlace, target: CasePlace) -> str:
-    """Copy a case, prove that the copy is the same, and return its fingerprint."""
+    """Copy a case, verify that the copy is the same, and return its fingerprint."""
     from kiwiresearch.kin.store import CaseStore
 
     with CaseStore.open(source.database, str) as store:

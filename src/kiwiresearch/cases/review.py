@@ -26,7 +26,7 @@ REASONS_KEY = "living_reasons"
 
 
 def set_living(case: Case, person: PersonId, status: str, why: str) -> None:
-    """Note what the user says about a person; it overrides every rule until the user says otherwise."""
+    """Record what the user says about a person; it overrides every rule until the user changes it."""
     known = next((one for one in get_args(LivingStatus) if one == status), None)
     if known is None:
         raise BadUsage(
@@ -52,7 +52,7 @@ class LivingRecord(Record):
 
 
 def living_record(case: Case, person: PersonId) -> LivingRecord:
-    """Whether a person counts as living, and why."""
+    """Whether a person counts as living, and the reason."""
     withheld = case.withheld()
     verdict = withheld.verdicts[person]
     by_user = person in case.overrides
@@ -67,12 +67,12 @@ SHORT = 8
 MIN_ID_CHARS = 4
 SAYS_SO = "The user says so."
 UNDONE = re.compile(r"the merge \S+ was undone")
-"""The reason that is stored when the user gave none."""
+"""The reason stored when the user gave none."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeToReview:
-    """Two records that may mean one person, and wait for the user."""
+    """Two records that may be the same person, awaiting the user's decision."""
 
     id: str
     pair: tuple[PersonId, PersonId]
@@ -96,7 +96,7 @@ Reviewable = TypeVar("Reviewable", MergeToReview, MergeCluster, SeparatedPair)
 
 
 def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
-    """What the resolver leaves to the user, the likeliest first."""
+    """The pairs the resolver leaves to the user, the most likely first."""
     found: dict[str, MergeToReview] = {}
     apart = forbidden_pairs(case.store)
     for row in case.store.state("proposals") or ():
@@ -112,7 +112,7 @@ def pending_merges(case: Case) -> tuple[MergeToReview, ...]:
 
 
 def accept_merge(case: Case, wanted: str, why: str = "") -> str:
-    """Merge the two, as the user says, and return the id of the merge."""
+    """Merge two records by the user's decision, and return the id of the merge."""
     one = _chosen(wanted, pending_merges(case), "proposal")
     first, second = sorted(one.pair, key=lambda person: ("record" not in case.store.person(person).external, person))
     with case.store.step("user"):
@@ -130,7 +130,7 @@ def accept_merge(case: Case, wanted: str, why: str = "") -> str:
 
 
 def reject_merge(case: Case, wanted: str, why: str = "") -> MergeToReview:
-    """Separate the two, as the user says; they are not proposed again."""
+    """Separate two records by the user's decision; they are not proposed again."""
     one = _chosen(wanted, pending_merges(case), "proposal")
     with case.store.step("user"):
         case.store.merges.forbid(*one.pair, why or SAYS_SO, "user")
@@ -139,7 +139,7 @@ def reject_merge(case: Case, wanted: str, why: str = "") -> MergeToReview:
 
 
 def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
-    """The pairs that are not proposed again, without those that were merged all the same."""
+    """The pairs that are not proposed again, except those that were merged anyway."""
     links = case.store.merges.forbidden()
     apart = [one for one in links if case.store.canonical(one.first) != case.store.canonical(one.second)]
     return tuple(
@@ -151,7 +151,7 @@ def separated_pairs(case: Case) -> tuple[SeparatedPair, ...]:
 
 
 def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
-    """Allow a separated pair, by the beginning of its id, to be proposed again."""
+    """Allow a separated pair, given by id prefix, to be proposed again."""
     one = _chosen(wanted, separated_pairs(case), "pair that is kept apart")
     with case.store.step("user"):
         case.store.merges.allow(*one.pair, why)
@@ -160,7 +160,7 @@ def allow_merge_again(case: Case, wanted: str, why: str = "") -> SeparatedPair:
 
 
 def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False) -> tuple[str, ...]:
-    """Undo a merge, by the beginning of its id; the ids of all that were undone."""
+    """Undo a merge, given by id prefix; returns the ids of all merges that were undone."""
     merge = _chosen(wanted, case.store.merges.all(), "merge")
     with case.store.step("user"):
         undone = case.store.merges.undo(merge.id, cascade=cascade, why=why)
@@ -169,13 +169,13 @@ def undo_merge(case: Case, wanted: str, why: str = "", *, cascade: bool = False)
 
 
 def user_reasons(case: Case) -> dict[str, str]:
-    """The user's reasons for merges, by their ids. For the owner alone: they may name people in ways no mask knows."""
+    """The user's reasons for merges, by merge id. For the owner only: they may name people in ways no mask knows."""
     given = {one.id: _own_words(one.why_not_split) for one in case.store.merges.all() if one.decided_by == "user"}
     return {merge: why for merge, why in given.items() if why}
 
 
 def _own_words(reason: str) -> str:
-    """The user's own reason; empty if the stored one is ours."""
+    """The user's own reason; empty if it is the default one."""
     return "" if reason == SAYS_SO or UNDONE.fullmatch(reason) else reason
 
 

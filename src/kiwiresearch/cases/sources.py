@@ -26,14 +26,14 @@ BOOKS = "wikipedia"
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What the user allowed in a case; at its start nothing outside the books."""
+    """What the user allowed in a case; at first nothing outside the books."""
 
     on: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
-    """Plugins whose terms the user has read and complies with."""
+    """Plugins whose terms the user has read and accepts."""
     contact: str = ""
     endpoints: Mapping[str, str] = field(default_factory=dict)
-    """The user's own addresses that replace a plugin's."""
+    """The user's own endpoints, which replace a plugin's."""
 
     @classmethod
     def of(cls, store: CaseStore) -> Switches:
@@ -44,15 +44,15 @@ class Switches:
 
 @dataclass(frozen=True, slots=True)
 class OpenSources:
-    """The sources of a case, and the gate that is to be closed in the end."""
+    """The sources of a case, and the gate that must be closed at the end."""
 
     sources: tuple[EvidenceSource, ...]
     gate: Gate | None = None
     sign_ins: Mapping[str, SignIn] = field(default_factory=dict)
-    """For the sources that need one; tokens stay in memory and end with the process."""
+    """For the sources that need a sign-in; tokens stay in memory and end with the process."""
 
     def sign_in(self, name: str, tell: Callable[[str], None]) -> None:
-        """Let the user sign in to a source; `tell` is given the address to open."""
+        """Let the user sign in to a source; `tell` receives the address to open."""
         found = self.sign_ins.get(name)
         if found is None:
             those = f" Those are: {', '.join(sorted(self.sign_ins))}." if self.sign_ins else ""
@@ -100,7 +100,7 @@ def open_case_sources(
     *,
     clock: Clock | None = None,
 ) -> OpenSources:
-    """The books, and all sources that are switched on, behind one gate."""
+    """The books, and all enabled sources through one gate."""
     switches = Switches.of(store)
     if not switches.on:
         return OpenSources((BookSource(books),))
@@ -135,7 +135,7 @@ def open_gate(
     *,
     clock: Clock | None = None,
 ) -> Gate:
-    """The way to all sources outside the books, with what the case remembers of them."""
+    """The gate to all sources outside the books, with the case's record of them."""
     from kiwiresearch.kin.sources import Clock, Credentials, Gate, Permissions, PluginMemory
 
     permit = Permissions(
@@ -146,7 +146,7 @@ def open_gate(
         credentials=Credentials(environment),
     )
     memory = PluginMemory(store.plugin_state, store.set_plugin_state)
-    # Politeness goes by the time of day; nothing that is kept of a person does.
+    # The clock is only for rate limits; no stored fact depends on it.
     return Gate(permit, memory, clock or Clock(time.time))  # noqa: TID251
 
 
@@ -176,7 +176,7 @@ class PluginRecord(Record):
 
 
 def source_records(known: Plugins, store: CaseStore | None) -> list[PluginRecord]:
-    """Each plugin: what it is, whether it is on, and what is asked of whom when it is."""
+    """The status of each plugin."""
     switches = Switches.of(store) if store else Switches()
     return [_plugin_record(one, switches, store) for one in known.known]
 

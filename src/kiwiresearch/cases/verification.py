@@ -1,4 +1,4 @@
-"""Verifying a case: its audit log, every quote against the stored text, and that text against the book."""
+"""Verifies a case: its audit log, every quote against the stored text, and that text against the book."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class CaseVerification:
-    """What was proved, and what did not hold. Failures name ids, never people."""
+    """What was verified, and what failed. Failures name ids, never people."""
 
     proved: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("audit rows", "quotes", "sources", "people"), 0)
@@ -46,9 +46,9 @@ class CaseVerification:
 def verify_case(
     case: Case, head: str = "", reading: Callable[[], AbstractContextManager[object]] = nullcontext
 ) -> CaseVerification:
-    """Prove a case, and tell all that does not hold.
+    """Verify a case and list all failures.
 
-    `head` is one that an earlier export told; books are only read within `reading()`.
+    `head` is the head of the audit log from an earlier export; books are only read within `reading()`.
     """
     found = CaseVerification(head=case.store.head)
     found.proved["audit rows"] = len(case.store.audit())
@@ -71,7 +71,7 @@ def _all_evidence(tree: Tree) -> Iterator[Evidence]:
 
 
 def _prove_sources(case: Case, tree: Tree, found: CaseVerification) -> dict[str, str]:
-    """The stored texts, each compared with the page it was read from."""
+    """Compare the stored texts with the pages they were read from."""
     texts: dict[str, str] = {}
     away = 0
     for source in tree.sources.values():
@@ -116,7 +116,7 @@ def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: C
     if evidence.source not in tree.sources:
         found.failures.append(f"evidence {evidence.id}: its source is missing.")
     elif text is None or not text:
-        return  # a source without text of its own is quoted by the file that names it
+        return  # a source without text of its own is quoted from the file that names it
     elif evidence.start >= 0 and text[evidence.start : evidence.end] != evidence.snippet:
         found.failures.append(f"evidence {evidence.id}: its source does not say that at its place.")
     elif evidence.start < 0 and evidence.snippet not in text:
@@ -126,7 +126,7 @@ def _prove_quote(evidence: Evidence, tree: Tree, texts: dict[str, str], found: C
 
 
 def _prove_gedcom(case: Case, found: CaseVerification) -> None:
-    """Prove that the exported GEDCOM can be read again, with all people in it."""
+    """Verify that the exported GEDCOM can be read again with all its people."""
     tree = case.tree("owner")
     with tempfile.TemporaryDirectory() as folder:
         forms: tuple[CaseFormat, ...] = ("gedcom", "gedcom7")
