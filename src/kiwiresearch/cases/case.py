@@ -43,10 +43,10 @@ def find_person(words: str, tree: Tree, *, by_name: bool = True) -> PersonId:
     first = [one for one, person in people.items() if fold(person.name) == wanted]
     named = [one for one, person in people.items() if wanted in map(fold, person.names)]
     begun = [one for one in people if len(words) >= MIN_ID_CHARS and one.startswith(words.lower())]
-    # An exact match of the main name wins over other names, those over an id prefix, and a partial match comes last.
     partly = [
         one for one, person in people.items() if any(wanted in fold(name) for name in (person.name, *person.names))
     ]
+    # An exact match of the main name wins over other names, those over an id prefix, and a partial match comes last.
     found = next((some for some in (first, named, begun, partly) if some), [])
     if len(found) == 1:
         return found[0]

@@ -1,4 +1,4 @@
-"""Family research: people of the books and other sources, with evidence for every fact, undo, and privacy."""
+"""Family research: people from books and other sources, with evidence for every fact, undo, and privacy."""
 
 from __future__ import annotations
 

@@ -27,19 +27,19 @@ ResolutionStatus = Literal["resolved", "tentative", "open"]
 
 @dataclass(frozen=True, slots=True)
 class CompetingValue:
-    """One value with all facts that say it."""
+    """One value and all facts that state it."""
 
     value: str
     facts: tuple[str, ...]
-    """The ids of the facts, or of the ties, of a parent."""
+    """Ids of the facts or, for a parent, of the ties."""
     sources: tuple[str, ...]
     source_tier: int
     evidence_type: EvidenceType
     confidence: float
     evidence_class: tuple[int, ...]
-    """The class of its evidence: smaller is better, and only equals may change places."""
+    """The class of its evidence: lower is better, and a model may only reorder values of the same class."""
     problem: str = ""
-    """Why it can hardly be right, whatever its evidence."""
+    """Why it is implausible, whatever its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Conflict:
 
     @property
     def recommended_value(self) -> str | None:
-        """The value that the evidence speaks for, or none where it speaks for none."""
+        """The value with the best evidence; None if the evidence decides nothing."""
         index = self.recommended_index
         return None if index is None else self.competing_assertions[index].value
 
@@ -130,7 +130,7 @@ class Conflict:
         return self.resolution_status != "resolved"
 
     def record(self) -> ConflictRecord:
-        """The conflict as data, with the names of both forms that the agents' contracts have."""
+        """The conflict as data, with the keys of both agent contracts."""
         ranking, value, actions = self.evidence_ranking, self.recommended_value, self.next_actions
         values = self.competing_assertions
         return ConflictRecord(
@@ -159,10 +159,10 @@ class Conflict:
 INFORMATION_RANK = {"primary": 0, "secondary": 1, "undetermined": 2}
 FORM_RANK = {"original": 0, "derivative": 1, "authored": 2}
 METHOD_RANK = {"user": 0, "lead": 0, "plugin": 1, "wikidata": 1, "gedcom": 1, "infobox": 1, "prose": 2, "model": 3}
-"""Where the opening sentence of a page and its box differ, the sentence is right five times out of six."""
+"""Where the opening sentence of a page and its infobox differ, the sentence is right five times out of six."""
 PRECISION_RANK = {"day": 0, "month": 1, "season": 2, "year": 3, "decade": 4, "century": 5, "millennium": 6, "age": 7}
 UNFOUND_SHARE = 0.15
-"""A part of the belief always stays with values that nobody has found yet."""
+"""The share of belief reserved for values that have not been found."""
 BEST_WITHOUT_RECORD, BEST = 0.75, 0.95
 UNKNOWN_SOURCE = Source("", "", "an unknown source")
 
@@ -179,7 +179,7 @@ class EvidenceWeight:
     tier: int
     sources: tuple[str, ...]
     has_record: bool
-    """Some evidence is a record of the event itself, made then."""
+    """Whether some evidence is a record of the event, made at the time."""
     reason: str
 
 
@@ -218,7 +218,7 @@ def weigh(tree: Tree, group: ValueGroup, problem: str) -> EvidenceWeight:
 
 
 def confidences(weights: list[EvidenceWeight]) -> list[float]:
-    """How far each value is to be believed, in the order given."""
+    """The confidence of each value, in the order given."""
     whole = sum(weight.support for weight in weights) + UNFOUND_SHARE
     return [
         round(min(weight.support / whole, BEST if weight.has_record else BEST_WITHOUT_RECORD), 4) for weight in weights
@@ -236,7 +236,7 @@ def _class_of(tree: Tree, evidence: Evidence) -> tuple[int, int, int]:
 
 
 def _origins(tree: Tree, evidence: tuple[Evidence, ...]) -> dict[str, float]:
-    """The best evidence of each group of sources that copy from each other."""
+    """The best evidence from each group of sources that copy from each other."""
     found: dict[str, float] = defaultdict(float)
     for one in evidence:
         origin = _source(tree, one.source).origin_group or one.source
@@ -274,7 +274,7 @@ def _reason(source: Source, best: Evidence | None, kind: str, origins: int, prob
 
 
 CLEAR_LEAD = 0.25
-"""So much more belief than the next value settles a conflict between equal classes of evidence."""
+"""The lead in confidence that settles a conflict between values of the same evidence class."""
 
 
 def find_conflicts(tree: Tree) -> tuple[Conflict, ...]:

@@ -1,4 +1,4 @@
-"""A model's second opinion on a conflict: it may reorder values of equal evidence, and add nothing."""
+"""A model's second opinion on a conflict: it may only reorder values of equal evidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kiwiresearch.text import printable
 
 REPLY_TOKENS = 700
 EVIDENCE_TERMS = frozenset({"primary", "original", "official"})
-"""Evidence that a model may not call a value's, unless a line of it says so."""
+"""Kinds of evidence that a model may not ascribe to a value unless a line of its evidence says so."""
 
 
 class Place(BaseModel):
@@ -48,7 +48,7 @@ class Analysis(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ConflictReview:
-    """The conflicts after a second opinion, and what went wrong on the way."""
+    """The conflicts after a second opinion, and what went wrong."""
 
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class ConflictReview:
 
 
 def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) -> ConflictReview:
-    """Ask about every conflict that the rules have not settled, of people who are dead."""
+    """Ask about every unsettled conflict of people who are dead."""
     found: list[Conflict] = []
     notes: tuple[str, ...] = ()
     asked = 0
@@ -75,7 +75,7 @@ def review_conflicts(conflicts: Sequence[Conflict], tree: Tree, model: Model) ->
 
 
 def request_analysis(conflict: Conflict, model: Model) -> Analysis:
-    """What the model thinks of one conflict."""
+    """The model's opinion on one conflict."""
     claims = "\n".join(_lines(conflict))
     messages = prompt("kin_conflicts").fill(field=conflict.field.replace("_", " "), competing_claims=claims)
     return ask(model, messages, Analysis, extraction(max_tokens=REPLY_TOKENS))

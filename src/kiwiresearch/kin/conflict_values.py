@@ -1,4 +1,4 @@
-"""The values that sources give for one field: which of them can both be right, and which compete."""
+"""The values that sources give for one field: which are compatible, and which compete."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ SINGLE_VALUE_FIELDS: tuple[FieldName, ...] = (
     "father",
     "mother",
 )
-"""What a person has one of. Names, titles and children may be many without any conflict."""
+"""Fields with one true value. A person may have several names, titles and children without any conflict."""
 SINGLE_MARRIAGE_FIELDS: tuple[FieldName, ...] = ("marriage_date", "marriage_place")
-"""What a person has one of who married once."""
+"""Fields with one true value if the person married once."""
 WEDDING_DAYS_APART = 31
-"""Days within which a couple may have married twice, at the registry and in church."""
+"""A couple may have married twice within this many days, at the registry and in church."""
 
 DATE_COMPARISONS: dict[str, ValueComparison] = {
     "same": "identical",
@@ -116,7 +116,7 @@ def _compare_places(one: str, other: str) -> ValueComparison:
     countries = [{part for part in parts if part in WIDE_PLACES} for parts in (first, second)]
     is_bare = any(all(part in WIDE_PLACES for part in parts) for parts in (first, second))
     if is_bare and not all(countries):
-        # Which country a town lies in takes a gazetteer to know.
+        # Which country a town is in cannot be known without a gazetteer.
         return "incomparable"
     return "conflict"
 
@@ -131,7 +131,7 @@ def _alike(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CompetingFact:
-    """One fact, or one tie to a parent, as it takes part in a conflict."""
+    """A fact, or a tie to a parent, that takes part in a conflict."""
 
     id: str
     value: str
@@ -143,7 +143,7 @@ class CompetingFact:
 
 @dataclass(frozen=True, slots=True)
 class ValueGroup:
-    """What says the same; the first one says it most exactly."""
+    """Facts that agree; the first is the most exact."""
 
     facts: tuple[CompetingFact, ...]
 
@@ -161,7 +161,7 @@ class ValueGroup:
 
 
 def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
-    """The ties to parents by birth, by child, in the order of their ids."""
+    """The ties to parents by birth, by child, ordered by id."""
     found: dict[PersonId, list[Relationship]] = defaultdict(list)
     for tie in sorted(tree.relationships, key=lambda one: one.id):
         if tie.kind == "parent_of" and tie.status not in DISCARDED and tie.qualifier not in NOT_BY_BIRTH:
@@ -172,7 +172,7 @@ def birth_parent_ties(tree: Tree) -> dict[PersonId, list[Relationship]]:
 def competing_facts(
     tree: Tree, person: PersonId, field: FieldName, ties: Sequence[Relationship] = ()
 ) -> tuple[CompetingFact, ...]:
-    """Everything that is said of a field; of parents, ties as well as facts."""
+    """All statements about a field; for parents, ties as well as facts."""
     facts = [
         CompetingFact(fact.id, fact.value, fact.when, fact.evidence, fact.confidence, fact.status == "disputed")
         for fact in tree.facts_of(person, field)
@@ -191,7 +191,7 @@ def _parents(tree: Tree, field: FieldName, ties: Sequence[Relationship]) -> Iter
 
 
 def group_values(field: FieldName, said: Sequence[CompetingFact]) -> tuple[ValueGroup, ...]:
-    """The values that compete; one that fits several of them speaks for none."""
+    """The competing values; a fact that fits several of them supports none."""
     exact_first = sorted(said, key=lambda one: (_width(one), one.value, one.id))
     groups: list[list[CompetingFact]] = []
     for one in exact_first:
@@ -208,7 +208,7 @@ def _fits(field: FieldName, one: CompetingFact, other: CompetingFact) -> bool:
 
 
 def _width(said: CompetingFact) -> int:
-    """How exact a value is: the days of a date; of names and places, the longer the more exact."""
+    """How exact a value is: the number of days of a date; longer names and places are more exact."""
     if said.when is None:
         return -len(said.value)
     first, last = said.when.reach()

@@ -1,4 +1,4 @@
-"""How two people of a tree are related, in words; generations are counted by code, never by a model."""
+"""How two people of a tree are related. Generations are counted by code, never by a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kiwiresearch.kin.tree import DISCARDED, PersonId, Sex, Tree
 
 NOT_RELATED = "not known to be related"
 MAX_PATH = 5
-"""People on a path that is described in words; a longer path is only counted."""
+"""The longest path that is described person by person; of a longer one only the length is given."""
 MAX_LEGS = 3
 NEARER_THAN_COUSINS, ENDLESS = 2, 10**9
 """Generations up and down: parents, children, grandparents, grandchildren and siblings are nearer than cousins."""
@@ -38,7 +38,7 @@ class Kinship:
 
 
 BOTH_SIDES = 4
-"""As many common ancestors of one generation are two couples: the families are related on both sides."""
+"""Four common ancestors of one generation are two couples: the families are related on both sides."""
 
 
 class BloodRelation(NamedTuple):
@@ -59,7 +59,7 @@ class BloodRelation(NamedTuple):
 
 
 class KinshipFinder:
-    """Lines of descent by birth; brothers and sisters without known parents share one who has no name."""
+    """Lines of descent by birth; siblings without known parents are given an unnamed common parent."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -95,12 +95,12 @@ class KinshipFinder:
                 self._parents[other].add(nameless)
 
     def kinship(self, first: PersonId, second: PersonId) -> Kinship:
-        """What the second person is to the first, who they both descend from, and the way between them."""
+        """What the second person is to the first, their common ancestors, and the path between them."""
         steps = self._path(first, second)
         return Kinship(self.describe(first, second), common_ancestors(self._tree, first, second), steps)
 
     def describe(self, first: PersonId, second: PersonId) -> str:
-        """What the second person is to the first; the path between them is only searched if nothing else says it."""
+        """What the second person is to the first; the path is searched only if nothing else describes it."""
         found = list(dict.fromkeys(self.relation_words(first, second)))
         if not found:
             steps = self._path(first, second)
@@ -114,12 +114,12 @@ class KinshipFinder:
         return path_to(self._arrivals[first], second)
 
     def _describe_path(self, steps: tuple[Step, ...]) -> str:
-        """Kin of kin: 'father of the son-in-law'; a long way is only counted."""
+        """Relatives of relatives: 'father of the son-in-law'; of a long path only the length is given."""
         people = [step.person for step in steps]
         legs: list[str] = []
         at = 0
         while len(people) <= MAX_PATH and at < len(people) - 1:
-            # The next neighbour always has a word, so each turn gets further.
+            # There is always a word for the next neighbour, so each iteration advances.
             ends = range(len(people) - 1, at, -1)
             end = next(one for one in ends if one == at + 1 or self.relation_words(people[at], people[one]))
             legs.insert(0, (self.relation_words(people[at], people[end]) or [steps[end].kind])[0])
@@ -127,7 +127,7 @@ class KinshipFinder:
         return " of the ".join(legs) if 0 < len(legs) <= MAX_LEGS else _distant_relation_words(len(people) - 2)
 
     def relation_words(self, first: PersonId, second: PersonId) -> list[str]:
-        """All that one person is to the other, the closest first; of ties by marriage those nearer than cousins."""
+        """All relations between two people, the closest first; ties by marriage only if closer than cousins."""
         if first == second:
             return ["the same person"]
         found = [words for words in (self._married(first, second), self._raised_as(first, second)) if words]
@@ -137,11 +137,11 @@ class KinshipFinder:
         return [*found, *self._blood_words(blood, second)]
 
     def _blood_words(self, lines: list[BloodRelation], second: PersonId) -> list[str]:
-        """The closest kinship of blood; of cousins a second one as well, if they descend from others too."""
+        """The closest blood relation; for cousins a second one too, if they also share other ancestors."""
         return [line.words(self._sex(second)) for line in lines[: 2 if lines and lines[0].are_cousins else 1]]
 
     def _blood_relations(self, first: PersonId, second: PersonId) -> list[BloodRelation]:
-        """How two people descend from the nearest whom both descend from, and from the nearest of the others."""
+        """How two people descend from their nearest common ancestors, and from the nearest of the others."""
         ups, downs = self._ancestors(first), self._ancestors(second)
         shared = sorted((ups[one] + downs[one], ups[one], one) for one in ups.keys() & downs.keys())
         # A descendant is never called a cousin, even if another line is shorter.
@@ -162,7 +162,7 @@ class KinshipFinder:
     def _is_half(
         self, top: PersonId, ups: Mapping[PersonId, int], downs: Mapping[PersonId, int], up: int, down: int
     ) -> bool:
-        """Whether the two children of a common ancestor have other parents who are known, and not the same."""
+        """Whether the two children of a common ancestor have different known other parents."""
         one, other = (
             min(child for child, at in steps.items() if at == step - 1 and top in self._parents[child])
             for steps, step in ((ups, up), (downs, down))
@@ -175,7 +175,7 @@ class KinshipFinder:
         return bool(rest) and bool(other_rest) and rest.isdisjoint(other_rest)
 
     def _ancestors(self, person: PersonId) -> Mapping[PersonId, int]:
-        """A person and everybody above, with the generations up."""
+        """A person and all ancestors, with the number of generations up."""
         if person not in self._known:
             self._known[person] = {person: 0, **generations_away(person, self._parents_of)}
         return self._known[person]
@@ -204,7 +204,7 @@ class KinshipFinder:
         return f"step{words}" if kind == "step" else f"{kind} {words}"
 
     def _by_marriage(self, first: PersonId, second: PersonId, most: int) -> list[str]:
-        """The nearest relationship by marriage, of at most `most` generations up and down."""
+        """The closest relationship by marriage, of at most `most` generations up and down."""
         found: list[tuple[int, str]] = []
         sex = self._sex(second)
         for spouse in self._tree.spouses(second):
@@ -265,7 +265,7 @@ def blood_relation_words(up: int, down: int, sex: Sex) -> str:
 
 
 def step_words(tree: Tree, step: Step) -> str:
-    """What a person on a path is to the one before: 'mother', 'son', 'wife', 'sister'."""
+    """What a person on a path is to the previous one: 'mother', 'son', 'wife', 'sister'."""
     person = tree.persons.get(step.person)
     sex: Sex = person.sex if person else ""
     return {
@@ -277,7 +277,7 @@ def step_words(tree: Tree, step: Step) -> str:
 
 
 def _greats(count: int) -> str:
-    """'great-great-' for two; '5th great-' for more than a reader would count."""
+    """'great-great-' for two; 'fifth great-' where repeating it would be hard to read."""
     return "great-" * count if count < 3 else f"{_ordinal(count)} great-"
 
 

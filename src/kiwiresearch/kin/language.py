@@ -58,7 +58,7 @@ class Language:
         return compiled
 
     def __getitem__(self, name: str) -> Pattern:
-        """The pattern that a table of rules names."""
+        """The pattern with this name in a table of rules."""
         pattern: Pattern = getattr(self, name)
         return pattern
 
@@ -83,12 +83,12 @@ class Language:
 
     @cached_property
     def marriage(self) -> Mapping[str, Pattern]:
-        """The words before the dates of a marriage: `begun`, `ended`, `divorced`."""
+        """The words before the dates of a marriage, by the keys `begun`, `ended` and `divorced`."""
         return {name: _word(text) for name, text in self._data["marriage"].items()}
 
     @cached_property
     def nobody(self) -> frozenset[str]:
-        """Words with which no name begins."""
+        """Words that no name begins with."""
         return frozenset(self._data["rejects"]["nobody"].split())
 
     @cached_property
@@ -107,7 +107,7 @@ class Language:
 
     @cached_property
     def human(self) -> Pattern:
-        """A noun for what a person is or does."""
+        """Nouns for what a person is or does."""
         nouns = sorted(self._data["people"]["human"].replace("_", " ").split(), key=len, reverse=True)
         return _any_case(rf"\b(?:{'|'.join(nouns)})s?\b")
 
@@ -148,7 +148,7 @@ ENGLISH = Language("eng")
 
 
 def has_family_words(language: str) -> bool:
-    """Whether pages in a language can be read; without words only dates could be."""
+    """Whether pages in a language can be read; without a word list only dates could be."""
     return language_data(language) is not None
 
 

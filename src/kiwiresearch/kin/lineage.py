@@ -18,18 +18,18 @@ AncestorLine = tuple[Parent, ...]
 SIDES: dict[str, Parent] = {"paternal": "father", "maternal": "mother"}
 SIDE_LABEL = re.compile(r"(?P<side>paternal|maternal) grand(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
 STEPS_LABEL = re.compile(r"(?P<steps>(?:(?:father|mother)['’]s )*)(?P<last>father|mother)\s*:\s*", re.IGNORECASE)
-"""A 'paternal great-grandfather' may be one of two people, so such labels are not read."""
+"""A 'paternal great-grandfather' may be either of two people, so such labels are not read."""
 
 
 class AncestorLabel(NamedTuple):
-    """A label that opens a text: whom it names, and where the name begins."""
+    """A label at the start of a text: whom it means, and where the name begins."""
 
     line: AncestorLine
     end: int
 
 
 def parse_ancestor_label(text: str) -> AncestorLabel | None:
-    """The label at the start of a cell; None if there is none, or if it leaves the line of descent open."""
+    """The label at the start of a cell; None if there is none, or if the line of descent is ambiguous."""
     sided = SIDE_LABEL.match(text)
     if sided:
         return AncestorLabel((SIDES[sided["side"].lower()], _parent(sided["last"])), sided.end())
@@ -49,14 +49,14 @@ StepKind = Literal["", "parent", "child", "spouse", "sibling"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A person on a path, and what they are to the one before."""
+    """A person on a path, and what they are to the previous one."""
 
     person: PersonId
     kind: StepKind
 
 
 class Predecessor(NamedTuple):
-    """From whom a person was reached, and what they are to them; the first person is their own predecessor."""
+    """The predecessor on the path, and the relation to it; the first person is their own predecessor."""
 
     before: PersonId
     kind: StepKind
@@ -67,7 +67,7 @@ Predecessors = Mapping[PersonId, Predecessor]
 
 @dataclass(frozen=True, slots=True)
 class CommonAncestor:
-    """A common ancestor, and how many generations up from each person."""
+    """A common ancestor, and the number of generations up from each person."""
 
     person: PersonId
     up_first: int
@@ -75,19 +75,19 @@ class CommonAncestor:
 
 
 def require_person(tree: Tree, *people: PersonId) -> None:
-    """Refuse people who are not in the tree."""
+    """Raise if people are not in the tree."""
     for person in people:
         if person not in tree.persons:
             raise BadUsage(f"There is nobody with the id {person!r} in this tree.", remedy="Look up the id first.")
 
 
 def ancestors(tree: Tree, person: PersonId) -> Mapping[PersonId, int]:
-    """Everybody a person descends from, with the least number of generations up."""
+    """All ancestors of a person, with the smallest number of generations up."""
     return generations_away(person, tree.parents)
 
 
 def generations_away(person: PersonId, near: Callable[[PersonId], Iterable[PersonId]]) -> dict[PersonId, int]:
-    """Who can be reached, nearest first; a person who is their own ancestor is met once, and not counted."""
+    """Everybody reachable, nearest first; a person who is their own ancestor is visited once, and not counted."""
     found = {person: 0}
     waiting = deque([person])
     while waiting:
@@ -111,9 +111,9 @@ def _neighbours(tree: Tree, person: PersonId) -> list[Step]:
 
 
 def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
-    """The shortest ways from one person to everybody tied to them.
+    """The shortest paths from one person to everybody connected to them.
 
-    Brothers and sisters who share a parent are reached through the parent.
+    Siblings who share a parent are reached through the parent.
     """
     came: dict[PersonId, Predecessor] = {first: Predecessor(first, "")}
     waiting = deque([first])
@@ -128,7 +128,7 @@ def predecessors_from(tree: Tree, first: PersonId) -> Predecessors:
 
 
 def path_to(came: Predecessors, second: PersonId) -> tuple[Step, ...]:
-    """The path to a person from its start; empty if they were not reached."""
+    """The path to a person from the start; empty if they were not reached."""
     if second not in came:
         return ()
     steps = [Step(second, came[second].kind)]
@@ -143,7 +143,7 @@ def _share_parent(tree: Tree, one: PersonId, other: PersonId) -> bool:
 
 
 def common_ancestors(tree: Tree, first: PersonId, second: PersonId) -> tuple[CommonAncestor, ...]:
-    """The nearest people whom both descend from, or are: nearest first, and nobody above another who counts."""
+    """The nearest common ancestors, which may be one of the two; nobody above another in the result is included."""
     require_person(tree, first, second)
     ups, others = ({one: 0, **ancestors(tree, one)} for one in (first, second))
     shared = sorted((ups[one] + others[one], one) for one in ups.keys() & others.keys())

@@ -1,4 +1,4 @@
-"""Names of persons: their parts, and whether two of them may be the same person's."""
+"""Names of people: their parts, and whether two names may belong to the same person."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kiwiresearch.kin.tree import Sex
 from kiwiresearch.text import fold
 
 SAME_NAME = 0.8
-"""The similarity from which two names count as one person's."""
+"""The similarity from which two names count as the same person's."""
 NEUTRAL = 0.8
-"""What a part counts that only one of the names has: it speaks neither for nor against."""
+"""The score of a part that only one of the names has: it is neither for nor against a match."""
 GIVEN_SHARE = 0.6
 SOUNDS_LIKE = 0.9
 PET_FORM = 0.95
@@ -35,14 +35,14 @@ PATRONYMIC = re.compile(r"(?:ov|ev|y)(?:ich|na)$|sson$|dottir$")
 
 @dataclass(frozen=True, slots=True)
 class PersonName:
-    """A name, taken apart; what a name does not have is empty."""
+    """A name split into parts; missing parts are empty."""
 
     written: str
     given: tuple[str, ...] = ()
     surname: str = ""
     regnal: int = 0
     generation: str = ""
-    """'junior', 'senior', or the number of a 'John Tyler II'."""
+    """'junior', 'senior', or the number in 'John Tyler II'."""
     maiden: str = ""
     nickname: str = ""
     patronymic: str = ""
@@ -58,7 +58,7 @@ class PersonName:
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """Words that occur in names besides the names themselves."""
+    """Titles, particles and other words of names that are not names themselves."""
 
     honorifics: frozenset[str]
     ranks: frozenset[str]
@@ -117,7 +117,7 @@ def sex_of_name(name: str) -> Sex:
 
 @lru_cache(maxsize=65_536)
 def parse_name(text: str) -> PersonName:
-    """The parts of a name. It never raises: what is not a name has no parts."""
+    """The parts of a name. Never raises: a text that is not a name has no parts."""
     words = name_words()
     rest = " ".join(text.replace("_", " ").split())
     rest = EMPEROR.sub("Emperor ", rest)
@@ -184,7 +184,7 @@ def _split_tokens(
 
 
 def _given_and_surname(own: list[str], *, has_place: bool) -> tuple[tuple[str, ...], str]:
-    """Given names and surname; a name with 'of Castile' behind it has no surname."""
+    """Given names and surname; a name followed by 'of Castile' has no surname."""
     words = name_words()
     if len(own) < 2 or has_place:
         return tuple(own), ""
@@ -218,7 +218,7 @@ def names_conflict(a: PersonName, b: PersonName) -> bool:
 
 @lru_cache(maxsize=65_536)
 def name_similarity(a: str, b: str) -> float:
-    """How well two names fit one person, from 0 to 1; namesakes of another number or generation never do."""
+    """How well two names fit one person, from 0 to 1; 0 for namesakes of another number or generation."""
     one, other = parse_name(a), parse_name(b)
     if not one.given or not other.given or names_conflict(one, other):
         return 0.0
@@ -230,17 +230,17 @@ def name_similarity(a: str, b: str) -> float:
 
 
 def same_name(a: str, b: str) -> bool:
-    """Whether two names may well be one person's."""
+    """Whether two names may well be the same person's."""
     return name_similarity(a, b) >= SAME_NAME
 
 
 def _calling_names(name: PersonName) -> tuple[str, ...]:
-    """What the person may be called by."""
+    """Names the person may be called by."""
     return (*name.given, *name.nickname.split())
 
 
 def _family_similarity(one: PersonName, other: PersonName) -> float:
-    """How well the rest of the names fits: family names by birth or marriage, or the place they are known by."""
+    """How well the other parts fit: family names by birth or marriage, or the place they are known by."""
     mine, theirs = _family_names(one), _family_names(other)
     if mine and theirs:
         best = max(token_similarity(x, y) for x, y in product(mine, theirs))
@@ -252,7 +252,7 @@ def _family_similarity(one: PersonName, other: PersonName) -> float:
 
 
 def _family_names(name: PersonName) -> tuple[str, ...]:
-    """Family names; the middle names of a married woman hold the one she was born with."""
+    """Family names; the middle names of a married woman may include her maiden name."""
     if not name.surname:
         return ()
     return tuple(dict.fromkeys((name.surname, *name.given[1:], *filter(None, [name.maiden]))))
@@ -264,7 +264,7 @@ def _places(name: PersonName) -> tuple[str, ...]:
 
 @lru_cache(maxsize=262_144)
 def token_similarity(a: str, b: str) -> float:
-    """How alike two words of names are: the same, a pet form, an initial, of one sound, or spelled alike."""
+    """The similarity of two words of names: the same, a pet form, an initial, the same sound, or a similar spelling."""
     x, y = fold(a), fold(b)
     if x == y:
         return 1.0

@@ -1,4 +1,4 @@
-"""The records that would settle a conflict, by what it is about and when that happened."""
+"""The records that would settle a conflict, by its field and the time of the event."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kiwiresearch.kin.tree import FieldName
 from kiwiresearch.text.dates import DateRange
 
 CIVIL_FROM, PARISH_FROM = 1840, 1540
-"""About when states, and before them parishes, began to register people in most of Europe."""
+"""Roughly when states, and before them parishes, began to register people in most of Europe."""
 
 Event = str
 EVENT_OF: dict[FieldName, Event] = {
@@ -47,12 +47,12 @@ STEPS: dict[tuple[Event, str], tuple[str, ...]] = {
     ("parents", "parish"): ("Seek a baptism that names the parents", "Seek a will of the supposed parent"),
     ("parents", "older"): ("Seek a charter of the time in which parent and child appear together",),
 }
-"""Records to look for; registers are those of a place."""
+"""Records to look for; `{where}` is the place, which matters for registers."""
 LAST_STEP = "Compare where each source has it from: sources that copy each other count once"
 
 
 def next_steps(field: FieldName, when: DateRange | None, place: str, *, has_primary: bool) -> tuple[str, ...]:
-    """Records to look for; where there is a record of the event itself, its wording comes first."""
+    """Records to look for; with primary evidence, first the original record itself."""
     where = f" in {place}" if place else ""
     found = [f"{step.format(where=where)}." for step in STEPS[EVENT_OF[field], _time(when)]]
     first = ["Look at the original record itself, not at a copy of it."] if has_primary else []

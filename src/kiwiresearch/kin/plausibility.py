@@ -12,11 +12,11 @@ from kiwiresearch.text.dates import DateRange
 OLDEST_AGE = 120
 YOUNGEST_PARENT = 12
 OLDEST_PARENT = 60
-"""Older mothers are not known; a father is doubted as well, since a wrong generation is far more common."""
+"""No older mother is known. Fathers get the same limit: a wrong generation is far likelier than an old father."""
 YOUNGEST_SPOUSE = 12
 YEAR = 365.2425
 POSTHUMOUS_DAYS = 300
-"""A child can be born so long after its father's death."""
+"""How long after its father's death a child can be born."""
 
 ImplausibilityKind = Literal[
     "died before birth", "too old", "parent too young", "parent too old", "parent dead", "married too young",
@@ -27,20 +27,20 @@ ImplausibilityKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Implausibility:
-    """Something of the tree that cannot be, whom it is about, and what in the tree it puts in doubt."""
+    """An impossibility in the tree, whom it concerns, and which facts it makes doubtful."""
 
     kind: ImplausibilityKind
     persons: tuple[PersonId, ...]
     sentence: str
     facts: tuple[str, ...] = ()
-    """Ids of facts, preferred or not, that give the dates in question."""
+    """Ids of the facts, preferred or not, that give the dates in question."""
     relationships: tuple[str, ...] = ()
 
     code = "HF_051"
 
 
 def find_implausible(tree: Tree) -> tuple[Implausibility, ...]:
-    """All doubts, in the order of the people and ties they are about."""
+    """All implausibilities, in the order of their people and ties."""
     people = [tree.persons[key] for key in sorted(tree.persons)]
     ties = [tie for tie in tree.relationships if tie.status not in DISCARDED]
     found = [doubt for person in people for doubt in _of_life(tree, person)]
@@ -137,7 +137,7 @@ def _cycles(ties: list[Relationship]) -> list[Implausibility]:
 def _loops_from(
     start: PersonId, children: dict[PersonId, list[tuple[PersonId, str]]], done: set[PersonId]
 ) -> Iterator[tuple[PersonId, ...]]:
-    """Loops met on the way down; without recursion, since a tree may be thousands of generations deep."""
+    """The cycles found on the way down; without recursion, since a tree may be thousands of generations deep."""
     path, at = [start], {start: 0}
     while path:
         below = sorted(children.get(path[-1], ()))
@@ -172,17 +172,17 @@ def _surely_before(one: DateRange, other: DateRange) -> bool:
 
 
 def _years_at_least(first: DateRange, last: DateRange) -> float:
-    """The shortest time that can lie between two dates."""
+    """The shortest possible time between two dates."""
     return (last.reach()[0] - first.reach()[1]) / YEAR
 
 
 def _years_at_most(first: DateRange, last: DateRange) -> float:
-    """The longest time that can lie between two dates."""
+    """The longest possible time between two dates."""
     return (last.reach()[1] - first.reach()[0]) / YEAR
 
 
 def date_problem(tree: Tree, person: PersonId, field: FieldName, when: DateRange | None) -> str:
-    """What speaks against a date by itself, or nothing."""
+    """What is wrong with a date by itself; empty if nothing is."""
     if when is None or field not in ("birth_date", "death_date", "baptism_date", "burial_date"):
         return ""
     found = _births(tree, person, when) if field == "birth_date" else _after_birth(tree, person, when)

@@ -20,7 +20,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """A value of a field, with the quote that says it.
+    """A value of a field, with the quote that states it.
 
     The snippet contains `value` verbatim, except for dates, whose EDTF can be derived
     from the snippet, and for 'sex'.
@@ -39,7 +39,7 @@ class ExtractedFact:
     target: str = ""
     """The path of the relative's own page, if the source links to one."""
     locator: str = ""
-    """A section of the source, or the label of a row."""
+    """The section of the source, or the label of a row."""
     rationale: str = ""
     """The rule that read it, shown with the fact."""
     relative_facts: tuple[ExtractedFact, ...] = ()
@@ -59,7 +59,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class PersonReading:
-    """What was read on a page; `is_person` is false for lists, namesakes, fiction, families and animals."""
+    """The content of a page; `is_person` is false for lists, namesakes, fiction, families and animals."""
 
     ref: EntryRef
     title: str

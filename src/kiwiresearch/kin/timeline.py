@@ -1,4 +1,4 @@
-"""The events of a family in the order of time, with how old people were, as exactly as the dates allow."""
+"""The events of a family in order of time, with people's ages as exactly as the dates allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kiwiresearch.text.dates import ENDLESS, Calendar, DateRange, astronomical_y
 
 EventKind = Literal["birth", "baptism", "marriage", "partnership", "separation", "death", "burial"]
 EVENT_ORDER: tuple[EventKind, ...] = get_args(EventKind)
-"""How events of one day follow each other."""
+"""The order of events on the same day."""
 PERSON_EVENTS: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
     ("birth", "birth_date", "birth_place"),
     ("baptism", "baptism_date", "baptism_place"),
@@ -21,23 +21,23 @@ PERSON_EVENTS: tuple[tuple[EventKind, FieldName, FieldName], ...] = (
     ("burial", "burial_date", "burial_place"),
 )
 MAX_DAYS = 10**9
-"""Days; beyond this nothing is counted in years of a life."""
+"""Beyond this many days an age is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """An age in completed years, from the least to the most that the dates allow; None without a bound."""
+    """An age in completed years, from the least to the most that the dates allow; None for an unknown bound."""
 
     least: int | None
     most: int | None
 
     @property
     def is_impossible(self) -> bool:
-        """The event lies wholly before the birth."""
+        """The event is entirely before the birth."""
         return self.most is not None and self.most < 0
 
     def words(self) -> Message:
-        """'39', '38 or 39', '30 to 42', 'at least 30', 'at most 42'; nothing where nothing is known."""
+        """'39', '38 or 39', '30 to 42', 'at least 30', 'at most 42'; empty if nothing is known."""
         least, most = None if self.least is None else max(self.least, 0), self.most
         if self.is_impossible:
             return Message("before birth", "age.before_birth")
@@ -62,22 +62,22 @@ class PersonAge:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to one person or to two, and what says so."""
+    """Something that happened to one or two people, and its evidence."""
 
     kind: EventKind
     when: DateRange
     people: tuple[PersonId, ...]
     place: str = ""
     ages: tuple[PersonAge, ...] = ()
-    """Of those it happened to; of a birth, of the parents."""
+    """The ages of the people it happened to; for a birth, of the parents."""
     status: Status = "unverified"
     confidence: float = 0.0
     facts: tuple[str, ...] = ()
-    """Ids of the facts and ties it rests on."""
+    """Ids of the facts and ties that support it."""
 
 
 def age_at(birth: DateRange, when: DateRange) -> Age:
-    """The age of a person with this birth at that time."""
+    """The age at a time of a person with this birth."""
     (first, last), (begin, end) = birth.reach(), when.reach()
     calendar: Calendar = "julian" if birth.calendar == when.calendar == "julian" else "gregorian"
     least = _years(last, begin, calendar) if last < ENDLESS and begin > -ENDLESS else None
@@ -86,7 +86,7 @@ def age_at(birth: DateRange, when: DateRange) -> Age:
 
 
 def _years(born: int, then: int, calendar: Calendar) -> int | None:
-    """Whole years between two days, counted by birthdays."""
+    """Completed years between two days, counted by birthdays."""
     if max(abs(born), abs(then)) > MAX_DAYS:
         return None
     start, end = day_at(born, calendar), day_at(then, calendar)
@@ -96,7 +96,7 @@ def _years(born: int, then: int, calendar: Calendar) -> int | None:
 
 
 def timeline(tree: Tree) -> tuple[Event, ...]:
-    """The events of all people, first things first; what has no date is not among them."""
+    """The events of all people, earliest first, without undated ones."""
     weddings = _weddings(tree)
     found = [
         event for person in tree.persons.values() for event in _person_events(tree, person, weddings.get(person.id, []))
@@ -107,13 +107,13 @@ def timeline(tree: Tree) -> tuple[Event, ...]:
 
 def _place_in_time(tree: Tree, event: Event) -> tuple[int, int, int, str, str]:
     when = event.when
-    # 'Before 1900' is sorted by its end, about which it says most.
+    # 'Before 1900' is sorted by its end, the only bound it has.
     start = when.latest if when.qualifier == "before" else when.earliest
     return start, when.latest, EVENT_ORDER.index(event.kind), tree.persons[event.people[0]].name, " ".join(event.people)
 
 
 def _weddings(tree: Tree) -> dict[PersonId, list[DateRange]]:
-    """When each person married, by their ties."""
+    """The marriage dates of each person, from their ties."""
     found: dict[PersonId, list[DateRange]] = defaultdict(list)
     for tie in tree.relationships:
         if tie.kind == "spouse_of" and tie.start and tie.status not in DISCARDED:
@@ -163,13 +163,13 @@ def _tie_events(tree: Tree, tie: Relationship) -> Iterator[Event]:
 
 
 def accepted_fact(tree: Tree, person: PersonId, field: FieldName) -> Fact | None:
-    """The accepted value: the preferred one, or else the most certain that was not rejected."""
+    """The accepted value: the preferred one, or else the most certain one that was not rejected."""
     facts = (fact for fact in tree.facts_of(person, field) if fact.preferred or fact.status not in DISCARDED)
     return next(facts, None)
 
 
 def place_of(tree: Tree, person: Person, field: FieldName) -> str:
-    """Where it happened, as far as anybody says."""
+    """The place of the event, if any source gives it."""
     fact = accepted_fact(tree, person.id, field)
     if fact:
         return fact.value
@@ -177,13 +177,13 @@ def place_of(tree: Tree, person: Person, field: FieldName) -> str:
 
 
 def birth_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """The birth date, if it is known."""
+    """The birth date, if known."""
     fact = accepted_fact(tree, person, "birth_date")
     return fact.when if fact else tree.persons[person].birth if person in tree.persons else None
 
 
 def death_of(tree: Tree, person: PersonId) -> DateRange | None:
-    """The death date, if it is known."""
+    """The death date, if known."""
     fact = accepted_fact(tree, person, "death_date")
     return fact.when if fact else tree.persons[person].death if person in tree.persons else None
 
@@ -195,7 +195,7 @@ def _ages(tree: Tree, people: tuple[PersonId, ...], when: DateRange) -> tuple[Pe
 
 
 def _own_age(tree: Tree, person: Person, kind: EventKind, when: DateRange) -> tuple[PersonAge, ...]:
-    """How old the one was; an infant's baptism needs no age, and a burial only one that cannot be."""
+    """The person's age. It is left out for an infant's baptism, and for a burial unless it is impossible."""
     found = _ages(tree, (person.id,), when)
     if kind == "burial":
         return tuple(one for one in found if one.age.is_impossible)

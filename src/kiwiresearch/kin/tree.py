@@ -46,7 +46,7 @@ RELATION_FIELDS: frozenset[FieldName] = frozenset(
 
 Sex = Literal["male", "female", ""]
 LivingStatus = Literal["living", "deceased", "unknown"]
-"""Unknown counts as living wherever it matters."""
+"""Unknown counts as living in all privacy decisions."""
 
 Qualifier = Literal["", "biological", "adoptive", "step", "foster", "half", "illegitimate", "disputed", "divorced"]
 Method = Literal["infobox", "lead", "prose", "plugin", "wikidata", "gedcom", "model", "user"]
@@ -68,7 +68,7 @@ ID_NAMESPACE = uuid.UUID("6f6b1c5e-3f0b-5a43-9a51-0c8f0d5d2c11")
 
 
 def row_id(kind: str, *parts: str) -> str:
-    """The UUID of a row of this kind, made from what identifies it."""
+    """The UUID of a row of this kind, derived from what identifies it."""
     return str(uuid.uuid5(ID_NAMESPACE, "\x1f".join((kind, *parts))))
 
 
@@ -78,19 +78,19 @@ SourceId = str
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where evidence was read: one version of one page, record or file."""
+    """One version of a page, record or file that evidence was read from."""
 
     id: SourceId
     url: str
     """`zim://UUID/PATH`, `https://…`, or `gedcom:NAME#XREF`."""
     name: str
-    """What people call it: the book's or the plugin's name."""
+    """Its display name: that of the book or the plugin."""
     title: str = ""
     tier: int = 0
     accessed_at: str = ""
     content_hash: str = ""
     origin_group: str = ""
-    """Sources that copy from each other are one group: their agreement proves nothing."""
+    """Sources that copy from each other form one group, and their agreement proves nothing."""
     form: SourceForm = "authored"
     official: bool = False
     user_contributed: bool = True
@@ -98,7 +98,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The words of a source that speak for a fact."""
+    """Words of a source that support a fact."""
 
     id: str
     source: SourceId
@@ -115,7 +115,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One value of one field of a person; values that compete with it are facts as well."""
+    """One value of one field of a person; competing values are facts of their own."""
 
     id: str
     person: PersonId
@@ -130,7 +130,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A tie between two people; of `parent_of` the first is the parent."""
+    """A tie between two people; for `parent_of` the first is the parent."""
 
     id: str
     kind: RelationKind
@@ -146,7 +146,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, by the preferred facts."""
+    """A person, described by the preferred facts."""
 
     id: PersonId
     name: str
@@ -158,16 +158,16 @@ class Person:
     death: DateRange | None = None
     death_place: str = ""
     is_dead: bool = False
-    """Some source says that the person died, be it without a date."""
+    """Some source says that the person died, even without a date."""
     living: LivingStatus = "unknown"
     confidence: float = 0.0
     external: Mapping[str, str] = field(default_factory=dict)
-    """Names of the person elsewhere: `zim` (book/path), `wikidata`, `gedcom` (file#xref)."""
+    """External ids: `zim` (book/path), `wikidata`, `gedcom` (file#xref)."""
 
 
 @dataclass(frozen=True)
 class Tree:
-    """People, ties and facts, each in the order of their ids."""
+    """People, ties and facts, each ordered by id."""
 
     persons: Mapping[PersonId, Person]
     relationships: tuple[Relationship, ...] = ()
@@ -198,7 +198,7 @@ class Tree:
         }
 
     def evidence_position(self, one: PersonId, other: PersonId) -> tuple[SourceId, int]:
-        """Where a source states their tie: children without birth dates are sorted in the order of the source."""
+        """The position of their tie in a source: children without birth dates are sorted in the order of the source."""
         return self._evidence_positions.get((one, other), ("", 0))
 
     def parents(self, person: PersonId) -> tuple[PersonId, ...]:
@@ -226,7 +226,7 @@ class Tree:
         return {person: tuple(facts) for person, facts in found.items()}
 
     def facts_of(self, person: PersonId, field_name: FieldName | None = None) -> tuple[Fact, ...]:
-        """The facts of a person, competing ones as well; the preferred ones first."""
+        """The facts of a person, including competing ones; preferred ones first."""
         facts = self._facts_by_person.get(person, ())
         chosen = [fact for fact in facts if field_name in (None, fact.field)]
         return tuple(sorted(chosen, key=lambda fact: (not fact.preferred, fact.field, -fact.confidence, fact.id)))

@@ -1,4 +1,4 @@
-"""From a page to what it says about one person, each value with the words that say it."""
+"""Extracts what a page says about one person, each value with its quote."""
 
 from __future__ import annotations
 

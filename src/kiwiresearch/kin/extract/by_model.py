@@ -31,7 +31,7 @@ MAX_FINDINGS = 12
 MAX_SENTENCES = 40
 REPLY = 1_000
 MAX_CONFIDENCE = 0.5
-"""Below that of any rule on running text."""
+"""Lower than that of any rule on running text."""
 MAX_WORD = 40
 NAME_BEFORE = re.compile(r"(?<![^\W_])([A-ZÀ-ÖØ-Þ][\w'’.-]*) $")
 NAME_BEHIND = re.compile(r" [A-ZÀ-ÖØ-Þ]")
@@ -58,14 +58,14 @@ class Findings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class RefusedFinding:
-    """Why a value of the model was not accepted."""
+    """Why a value from the model was rejected."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """What a model found on a page, and what was refused."""
+    """What a model found on a page, and what was rejected."""
 
     facts: tuple[ExtractedFact, ...] = ()
     refused: tuple[RefusedFinding, ...] = ()

@@ -27,7 +27,7 @@ from kiwiresearch.page import PageDoc
 from kiwiresearch.text import fold
 
 MAX_SENTENCE = 1_400
-"""Longer sentences are not read: no author writes them, and the time grows with the square of the length."""
+"""Longer sentences are skipped: no author writes them, and the time grows with the square of the length."""
 EARLY_SENTENCES = 25
 """In this many sentences from the top 'He was born' is about the page's person."""
 
@@ -49,14 +49,14 @@ class Clause:
     early: bool
     """Whether it is one of the first two sentences of the lead."""
     met_sentence_start: int | None
-    """Where the sentence before begins, if it says that the subject met someone."""
+    """Where the previous sentence begins, if it says that the subject met someone."""
 
 
 def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
     """The sentences of the article in order, with the meaning of their pronouns.
 
-    `state` says whom a pronoun at the start of the next sentence means. Each paragraph begins with the
-    subject; a sentence about somebody else hands the pronoun over, unless only the other sex is named in it.
+    `state` says whom a pronoun at the start of the next sentence means. Each paragraph starts with the
+    subject; a sentence about another person hands the pronoun over, unless it names only people of the other sex.
     """
     capitals = capitalised_words(page, subject)
     state: Referent = "subject"
@@ -77,7 +77,7 @@ def clauses_of(page: PageDoc, subject: PageSubject) -> Iterator[Clause]:
         if sentence.block != block:
             couple = couple and bool(ENGLISH.couple.match(page.text, sentence.start, sentence.end))
             state, block, met, relative_text = "subject", sentence.block, None, ""
-            # Sections on works and influence, and items of lists, often are about others.
+            # Sections on works and influence, and list items, are often about others.
             if ENGLISH.legacy_headings.search(heading) and not ENGLISH.life_headings.search(heading):
                 state = "other"
             if sentence.kind == "item" and not ENGLISH.with_kin.match(page.text, sentence.start, sentence.end):

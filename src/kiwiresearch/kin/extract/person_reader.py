@@ -34,7 +34,7 @@ SIBLING_COUNT_WITHIN = 4_000
 
 
 def hypotheses_of(page: PageDoc, subject: PageSubject, facts: tuple[ExtractedFact, ...]) -> tuple[Hypothesis, ...]:
-    """What is worth a search, most promising first."""
+    """Hypotheses worth a search, most promising first."""
     found = (*_generation(subject), *_maiden(page, subject), *_siblings(page, subject), *_regnal(page, subject, facts))
     once = {one.text: one for one in found}
     return tuple(sorted(once.values(), key=lambda one: (-one.priority, one.text)))

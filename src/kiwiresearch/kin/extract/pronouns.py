@@ -85,7 +85,7 @@ def refers_to_subject(
 ) -> bool:
     """Whether a pronoun means the subject: no other person is named between the two."""
     if text.count("(", sentence.start, at) > text.count(")", sentence.start, at):
-        return False  # in brackets it may mean whoever they are about
+        return False  # in brackets it may mean the person the brackets are about
     if start == "other" and not _is_only_opposite(text, sentence, at, subject):
         return False
     if at == sentence.start or (start == "subject" and ENGLISH.born_there.fullmatch(text, sentence.start, at)):
@@ -114,7 +114,7 @@ def refers_to_subject(
         if ENGLISH.regnal.search(found[0]) and not subject.mention.match(found[0]):
             return False  # 'George III', on the page of George IV
         if subject.sex and sex_of_name(found[0]) not in ("", subject.sex):
-            continue  # the pronoun cannot mean somebody of the other sex
+            continue  # the pronoun cannot mean a person of the other sex
         if (
             not tokens
             or tokens[0] in capitals.placed

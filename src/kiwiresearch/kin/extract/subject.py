@@ -92,7 +92,7 @@ def subject_of(page: PageDoc) -> PageSubject:
 
 
 def _role_pattern(head: str) -> str:
-    """What the first sentence calls the person, with an apostrophe behind it."""
+    """What the first sentence calls the person, followed by an apostrophe."""
     described = ENGLISH.is_a.search(head)
     nouns = sorted(set(ENGLISH.noun.findall(described[0]))) if described else []
     return rf"\b[Tt]he (?i:{'|'.join(map(regex.escape, nouns)) or '(?!)'})['’]s"
@@ -198,7 +198,7 @@ def _compiled(called: str) -> Pattern:
 
 
 def _mention_pattern(tokens: set[str], title: str, name: str, maiden: str, middle: list[str]) -> str:
-    """A pattern for the person's name in the text, not as part of a longer name of somebody else.
+    """A pattern for the person's name in the text, except as part of another person's longer name.
 
     Another number ('Henry IV'), 'the Elder', 'Jr.' or a further name after it means another person.
     """
@@ -228,7 +228,7 @@ def _sex(page: PageDoc, opening: Span, title: str) -> tuple[Sex, Span]:
     article = page.text[opening.start : min(opening.start + PRONOUNS_WITHIN, page.sections[-1].end)]
     he, she = len(ENGLISH.he_words.findall(article)), len(ENGLISH.she_words.findall(article))
     sex: Sex = ""
-    # A page about a man may say 'she' of his wife, so a clear majority decides, and else the first lines.
+    # A page about a man may say 'she' of his wife, so a clear majority decides, or else the first lines.
     if he > DOMINANT * she:
         sex = "male"
     elif she > DOMINANT * he:
