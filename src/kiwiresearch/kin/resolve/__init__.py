@@ -1,4 +1,4 @@
-"""Which records mean one person: scores that explain themselves, vetoes, and proposals that can be undone."""
+"""Which records are the same person: explained scores, vetoes, and proposals that can be undone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A second opinion on doubtful pairs: a model may move one by a single step, and never against a veto.
 
-It is shown two records and picks one of three words; nothing else that it writes
-is kept. People who may be alive are not shown to it.
+It is shown two records and picks one of three words; the rest of its reply is not used.
+People who may be alive are not shown to it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Opinion(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ReviewedProposals:
-    """The proposals after a second opinion, and what went wrong on the way."""
+    """The proposals after a second opinion, and what went wrong."""
 
     proposals: tuple[MergeProposal, ...]
     notes: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class ReviewedProposals:
 def review_by_model(
     proposals: Sequence[MergeProposal], tree: Tree, model: Model, *, settings: ResolveSettings = DEFAULT_SETTINGS
 ) -> ReviewedProposals:
-    """Ask about every doubtful pair; a model that fails leaves things as the rules have them."""
+    """Ask about every doubtful pair; if the model fails, the proposals of the rules stay."""
     found: list[MergeProposal] = []
     notes: tuple[str, ...] = ()
     asked = 0
@@ -88,7 +88,7 @@ def review_by_model(
 
 
 def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
-    """What the model thinks of one pair."""
+    """The model's opinion on one pair."""
     a, b = _records(proposal, tree)
     messages = prompt("kin_resolver").fill(
         person_a=a,
@@ -106,7 +106,7 @@ def opinion_on(proposal: MergeProposal, tree: Tree, model: Model) -> Opinion:
 def apply_opinion(
     proposal: MergeProposal, opinion: Opinion, by: str, settings: ResolveSettings = DEFAULT_SETTINGS
 ) -> MergeProposal:
-    """The proposal one step bolder or more careful, if the opinion wants that and the pair is doubtful."""
+    """The proposal moved one step towards or away from a merge, if the model says so and the pair is doubtful."""
     if not _is_doubtful(proposal, settings):
         return proposal
     step = {"merge": 1, "review": 0, "separate": -1}[opinion.recommendation]
@@ -131,7 +131,7 @@ def _is_doubtful(proposal: MergeProposal, settings: ResolveSettings) -> bool:
 
 
 def _names_no_relative(feature: str) -> bool:
-    """Reasons that name relatives may name the living."""
+    """Reasons that name relatives may name living people."""
     return feature != "relationship_consistency"
 
 

@@ -1,4 +1,4 @@
-"""What names, dates and places say about two records, in log-odds."""
+"""Log-odds that two records are the same person, from their names, dates and places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.text.dates import DateRange, date_relation
 
 NAME_RANGE = (-9.0, 10.0)
 SMOOTHING = 50
-"""A small tree says little about how common a name is, so that many people with average names are added."""
+"""A small tree is a poor guide to how common a name is, so this many people with average names are assumed as well."""
 TYPICAL_SHARE = 0.02
 RARITY_RANGE = (1.0, 7.5)
 
@@ -23,7 +23,7 @@ FAR_APART = -8.0
 SAME_DAY = 4.5
 SAME_MONTH = 3.8
 MAX_INFORMATIVE_YEARS = 12
-"""The wider two ranges of years, the less their overlap says; from this width on, next to nothing."""
+"""The wider two ranges of years, the weaker the evidence of an overlap; from this width on it is negligible."""
 OTHER_ERA = -7.0
 
 ONE_LETTER_OFF = 0.94
@@ -32,13 +32,13 @@ RARE_COUNT = 2
 
 @dataclass(frozen=True, slots=True)
 class FeaturePoints:
-    """Log-odds with their reason; `share` is the similarity from 0 to 1."""
+    """Log-odds with their reason, and the similarity from 0 to 1."""
 
     value: float
     similarity: float
     reason: str
     is_different_name: bool = False
-    """First or middle names are of two people; what brothers and sisters share says nothing then."""
+    """The first or middle names belong to two people, so what siblings share is not evidence."""
 
 
 NO_POINTS = FeaturePoints(0.0, 0.5, "nothing to compare")
@@ -46,7 +46,7 @@ NO_OTHER_NAMES = FeaturePoints(0.0, 0.5, "")
 
 
 class Rarity:
-    """How much it says that two people share a name: the rarer the name, the more."""
+    """How strong the evidence of a shared name is: the rarer the name, the stronger."""
 
     def __init__(self, profiles: Iterable[Profile]) -> None:
         self._people = 0
@@ -62,7 +62,7 @@ class Rarity:
         return min(max(-math.log(share), low), high)
 
     def likeness(self, one: str, other: str) -> float:
-        """How alike two words are; one letter wrong is a slip where one of them is a word that nobody else uses."""
+        """The similarity of two words; a one-letter difference counts as a typo if one of the words is rare."""
         like = word_similarity(one, other)
         if (
             like >= ONE_LETTER_OFF
@@ -76,7 +76,7 @@ class Rarity:
         return min(self.weight(one), self.weight(other))
 
     def compare(self, one: NameParts, other: NameParts, *, is_woman: bool) -> FeaturePoints:
-        """What two names say; namesakes are many, so it is worked out once."""
+        """Compare two names; cached, since many people share a name."""
         known = self._compared.get((one, other, is_woman))
         if known is None:
             known = self._compared[one, other, is_woman] = _name_points(one, other, self, is_woman=is_woman)
@@ -84,7 +84,7 @@ class Rarity:
 
 
 def name_points(a: Profile, b: Profile, rarity: Rarity) -> FeaturePoints:
-    """The best that any two of their names say."""
+    """The points of the best-matching pair of their names."""
     is_woman = "female" in (a.sex, b.sex)
     found = [rarity.compare(one, other, is_woman=is_woman) for one in a.names for other in b.names]
     return found[0] if len(found) == 1 else max(found, key=lambda points: points.value)
@@ -108,7 +108,7 @@ def _name_points(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
 
 
 def _numbered(one: NameParts, other: NameParts) -> FeaturePoints:
-    """Children without a name may be counted: 'Son 1', 'Son 2'."""
+    """Children without a name may be numbered: 'Son 1', 'Son 2'."""
     if not one.ordinals or not other.ordinals:
         return (
             NO_POINTS
@@ -147,9 +147,10 @@ def _given_names(one: NameParts, other: NameParts, rarity: Rarity) -> FeaturePoi
 
 
 def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: bool) -> FeaturePoints:
-    """Surnames, middle names and epithets: which of them meet, and whether some of both sides do not.
+    """Surnames, middle names and epithets: which of them match, and whether both sides have some that do not.
 
-    Two men of one surname with different middle names are brothers or cousins; a woman may have married.
+    Two men of one surname with different middle names are brothers or cousins; a woman's surname may have
+    changed by marriage.
     """
     if not one.rest or not other.rest:
         return NO_OTHER_NAMES
@@ -175,9 +176,9 @@ def _other_names(one: NameParts, other: NameParts, rarity: Rarity, *, is_woman: 
 
 
 def date_points(a: Profile, b: Profile, *, with_reason: bool = True) -> FeaturePoints:
-    """Births and deaths; where a birth is missing, whether both can be of one time at all.
+    """Births and deaths; where a birth is missing, whether they can have lived at the same time.
 
-    Writing dates out takes longer than comparing them, so reasons that nobody reads are left out.
+    Formatting dates takes longer than comparing them, so reasons that nobody reads are left out.
     """
     parts = [
         _one_date("born", a.birth, b.birth, a.birth_years, b.birth_years, with_reason=with_reason),
@@ -221,7 +222,7 @@ def _one_date(
 
 
 def is_same_day(one: DateRange | None, other: DateRange | None) -> bool:
-    """Whether two dates are the same day, perhaps by two calendars."""
+    """Whether two dates are the same day, possibly in two calendars."""
     return bool(one and other and _are_days(one, other) and date_relation(one, other) in ("same", "calendar"))
 
 
@@ -242,7 +243,7 @@ def _era_points(one: Years, other: Years) -> FeaturePoints | None:
 
 
 def place_points(a: Profile, b: Profile) -> FeaturePoints:
-    """Places of birth and death, from the narrow to the wide."""
+    """Places of birth and death, compared from the most specific part to the least."""
     found = [
         part
         for part in (

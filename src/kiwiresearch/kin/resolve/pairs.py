@@ -1,4 +1,4 @@
-"""Pairs of people: which are worth a score, and which can never be one person."""
+"""Pairs of people: which are worth a score, and which can never be the same person."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kiwiresearch.kin.tree import DISCARDED, PersonId, Tree
 
 Pair = tuple[PersonId, PersonId]
 SLACK_YEARS = 2
-"""Calendars and careless hands move dates a little."""
+"""Different calendars and copying errors shift dates a little."""
 SITE = re.compile(r"[a-z]+://[^/]+/")
 PARENT_WORDS = {"male": "father", "female": "mother", "": "parent"}
 
@@ -23,13 +23,13 @@ def ordered_pair(one: PersonId, other: PersonId) -> Pair:
 
 
 def are_different_pages(one: str, other: str) -> bool:
-    """Whether two addresses are of different pages of one book or site, which has one for each person."""
+    """Whether two addresses are different pages of one book or site, which has one page per person."""
     places = [SITE.match(address) for address in (one, other)]
     return one != other and places[0] is not None and places[1] is not None and places[0][0] == places[1][0]
 
 
 class Vetoes:
-    """Who cannot be whom: by what their records say, by how they are tied, and since they were taken apart before."""
+    """Who cannot be the same person: by their records, by their ties, or because they were separated before."""
 
     def __init__(self, tree: Tree, cannot_link: Collection[Pair]) -> None:
         self._tree = tree
@@ -42,7 +42,7 @@ class Vetoes:
         self._ancestors: dict[PersonId, frozenset[PersonId]] = {}
 
     def reasons(self, a: Profile, b: Profile) -> Iterator[str]:
-        """All reasons, as a genealogist would give them."""
+        """All reasons, as a genealogist would state them."""
         yield from self._by_ties(a, b)
         yield from self._by_sources(a, b)
         yield from _by_names(a, b)
@@ -122,13 +122,13 @@ class Vetoes:
 
 
 def _died_young(one: Profile) -> bool:
-    """Before anybody has children."""
+    """Whether a person died too young to have children."""
     born, died = one.birth_years, one.death_years
     return born is not None and died is not None and 0 <= died[1] - born[0] < YOUNGEST_PARENT
 
 
 def _is_name_reused(dead: Profile, other: Profile) -> bool:
-    """The next child often got the name of one that had died; the same day of another year is a slip of the pen."""
+    """Whether a later child got the name of a dead sibling; the same day in another year is a clerical error."""
     births = [one.birth.first_day[1:] for one in (dead, other) if one.birth and one.birth.precision == "day"]
     return bool(dead.names[0].given) and not (len(births) == 2 and births[0] == births[1])
 
@@ -146,13 +146,13 @@ def _by_names(a: Profile, b: Profile) -> Iterator[str]:
 WIDEST_ERA = 60
 """Years; people with a wider range of possible births are not paired by decade."""
 RARE_UP_TO = 150
-"""A sound that so few people share pairs them without a decade."""
+"""People who share a sound this rare are paired without comparing decades."""
 MAX_BLOCK_SIZE = 400
-"""A block of more people than this says nothing."""
+"""A larger block is not evidence of anything."""
 MAX_DECADE_BLOCK_SIZE = 30
-"""One name and a time say less the more people there are: of a large tree they would pair everybody."""
+"""The more people there are, the less a name and a decade prove: in a large tree they would pair everybody."""
 MAX_BIRTH_GAP = 15
-"""Years between two births that no slip of a pen explains."""
+"""Years between two births that a clerical error cannot explain."""
 SHARED_IDS = ("familysearch", "find_a_grave", "wikidata", "zim")
 """External ids that identify a person everywhere; numbers within a GEDCOM file do not."""
 
@@ -160,7 +160,7 @@ Key = tuple[str, ...]
 
 
 def candidate_pairs(tree: Tree, profiles: Mapping[PersonId, Profile]) -> tuple[Pair, ...]:
-    """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and outside ids."""
+    """Pairs by sound and decade, rare sounds, two sounds, names and relatives, shared relatives, and external ids."""
     codes_of = {
         one: tuple(
             dict.fromkeys(code for name in profile.names for t in name.tokens if len(t) > 1 for code in sounds(t))
@@ -191,7 +191,7 @@ def _keys(
     codes = codes_of[profile.id]
     low, high = profile.era
     if high - low <= WIDEST_ERA:
-        # Half of the neighbouring decades on each side: two people of neighbouring decades then meet.
+        # Blocks take in half of the decade before and after, so that people of neighbouring decades meet.
         decades = range((low - 5) // 10, (high + 5) // 10 + 1)
         yield from (("decade", code, str(decade)) for code in codes for decade in decades)
     yield from (("rare", code) for code in codes if common[code] <= RARE_UP_TO)
@@ -211,7 +211,7 @@ def _keys(
 
 
 def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -> Iterator[Pair]:
-    """The pairs of a block that can be one person; people of the same source never are."""
+    """The pairs of a block that can be the same person; two people of one source cannot."""
     groups: dict[frozenset[str], list[Profile]] = defaultdict(list)
     for one in block:
         groups[profiles[one].sources].append(profiles[one])
@@ -224,7 +224,7 @@ def _pairs_of(block: Sequence[PersonId], profiles: Mapping[PersonId, Profile]) -
 
 
 def _may_match(a: Profile, b: Profile) -> bool:
-    """Of one sex and of one time, as far as is known; relatives may bring others together all the same."""
+    """Whether sex and time agree as far as known; relatives may still bring other people together."""
     if a.sex and b.sex and a.sex != b.sex:
         return False
     return a.era[0] - b.era[1] <= MAX_BIRTH_GAP and b.era[0] - a.era[1] <= MAX_BIRTH_GAP

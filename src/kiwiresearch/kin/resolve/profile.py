@@ -19,18 +19,18 @@ from kiwiresearch.text.dates import DateRange, day_at
 SIGNS = str.maketrans("/_", "  ")
 ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 NUMBER = re.compile(r"\b\d{1,2}\b")
-"""Of children without a name: 'Son 2'."""
+"""In names of unnamed children: 'Son 2'."""
 PLACEHOLDER_TEXT = """
 unknown unnamed nn n infant child baby boy girl twin stillborn daughter dau son private living none someone anonymous
 """
 PLACEHOLDER_NAMES = frozenset(PLACEHOLDER_TEXT.split())
-"""Words that replace an unknown name."""
+"""Words used in place of an unknown name."""
 SMALL_WORDS_TEXT = "of the and de du des la le les von van der den zu zum del della di da dos y e"
 SMALL_WORDS = frozenset(SMALL_WORDS_TEXT.split())
 INITIAL = 0.75
-"""How alike a name and its initial are taken to be."""
+"""The similarity of a name and its initial."""
 VARIANT = 0.95
-"""How alike two forms of one name are: 'William' and 'Wilhelm'."""
+"""The similarity of two forms of a name: 'William' and 'Wilhelm'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _words(*parts: str) -> list[str]:
 
 @lru_cache(maxsize=262_144)
 def word_similarity(one: str, other: str) -> float:
-    """How alike two words of names are, from 0 to 1."""
+    """The similarity of two words of names, from 0 to 1."""
     if one == other:
         return 1.0
     if len(one) == 1 or len(other) == 1:
@@ -90,12 +90,12 @@ def word_similarity(one: str, other: str) -> float:
 
 @lru_cache(maxsize=65_536)
 def sound(word: str) -> str:
-    """A word as it sounds, so that spellings meet."""
+    """A word by its sound, so that different spellings match."""
     return str(jellyfish.metaphone(word)) or word
 
 
 def sounds(word: str) -> tuple[str, ...]:
-    """A word as it sounds, and the names that it is a form of."""
+    """A word by its sound, and the names it is a form of."""
     forms = sorted(name_words().pet_groups.get(word, ()))
     return (sound(word), *(f"form {number}" for number in forms))
 
@@ -108,12 +108,12 @@ PARENT_AGES = (12, 75)
 SPOUSE_GAP = 45
 ERA_ROUNDS = 2
 FILE_PREFIX = "gedcom:"
-"""Before the name of a file, which is a source of everybody in it."""
+"""The prefix of the name of a file, which is a source of everybody in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What two records are compared by."""
+    """The data by which two records are compared."""
 
     id: PersonId
     names: tuple[NameParts, ...]
@@ -123,19 +123,19 @@ class Profile:
     birth_years: Years | None
     death_years: Years | None
     era: Years
-    """The years in which the person can have been born, from own dates and relatives."""
+    """The years in which the person can have been born, by their own dates and relatives."""
     birth_place: tuple[str, ...]
     death_place: tuple[str, ...]
     sources: frozenset[str]
     external: Mapping[str, str]
     numerals: frozenset[int] = frozenset()
-    """Numbers of kings and queens, of all the names."""
+    """Numbers of kings and queens, from all names."""
     generations: frozenset[str] = frozenset()
-    """'junior' or 'senior', of all the names."""
+    """'junior' or 'senior', from all names."""
 
 
 def profiles_of(tree: Tree) -> dict[PersonId, Profile]:
-    """Everybody of a tree, in the order of their ids."""
+    """Profiles of everybody in a tree, ordered by id."""
     sources = _sources(tree)
     eras = _eras(tree)
     return {one: _profile(tree.persons[one], sources[one], eras[one]) for one in sorted(tree.persons)}
@@ -175,12 +175,12 @@ def years_of(when: DateRange | None) -> Years | None:
 
 
 def place_parts(place: str) -> tuple[str, ...]:
-    """A place from the narrow to the wide, folded."""
+    """The parts of a place from the most specific to the least, folded."""
     return tuple(part for part in (fold(piece) for piece in place.split(",")) if part)
 
 
 def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
-    """The sources about each person; none has a person twice."""
+    """The sources about each person; no source has the same person twice."""
     found: dict[PersonId, set[str]] = defaultdict(set)
     for fact in tree.facts:
         if fact.field not in ("father", "mother", "parent", "spouse", "partner", "child", "sibling"):
@@ -197,7 +197,7 @@ def _sources(tree: Tree) -> dict[PersonId, frozenset[str]]:
 
 
 def _eras(tree: Tree) -> dict[PersonId, Years]:
-    """When each can have been born: by own dates, narrowed by the dates of parents, children and spouses."""
+    """When each person can have been born: by own dates, narrowed by those of parents, children and spouses."""
     eras = {one: _own_era(person) for one, person in tree.persons.items()}
     for _ in range(ERA_ROUNDS):
         eras = {one: _narrowed(tree, one, eras) for one in eras}
@@ -220,7 +220,7 @@ def _narrowed(tree: Tree, person: PersonId, eras: Mapping[PersonId, Years]) -> Y
     ]
     low, high = eras[person]
     for first, last in bounds:
-        # A date that does not fit is a mistake, and is ignored.
+        # A date that does not fit is an error, and is ignored.
         if max(low, first) <= min(high, last):
             low, high = max(low, first), min(high, last)
     return low, high

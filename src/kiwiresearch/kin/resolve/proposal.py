@@ -14,15 +14,15 @@ class ResolveSettings:
     """Thresholds on the similarity score, which is a probability."""
 
     merge_at: float = 0.95
-    """From here on a merge may be made unattended, if enough kinds of evidence speak for it."""
+    """From this score on a pair may be merged without review, if enough kinds of evidence support it."""
     review_merge_at: float = 0.80
     review_at: float = 0.50
     shown_at: float = 0.20
-    """Below, a pair is not worth a line, unless its name and dates ask for an explanation."""
+    """Pairs below it are not listed, unless their name and dates need an explanation."""
     min_groups: int = 2
-    """How many independent kinds of evidence an unattended merge needs."""
+    """How many independent kinds of evidence a merge without review needs."""
     rounds: int = 4
-    """How often what is known of relatives is passed on."""
+    """How many times the results for relatives are passed on."""
     use_relatives: bool = True
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ Feature = Literal["name_similarity", "date_overlap", "place_match", "relationshi
 FEATURES: tuple[Feature, ...] = ("name_similarity", "date_overlap", "place_match", "relationship_consistency")
 Action = Literal["merge", "merge_with_review", "review", "separate"]
 ACTIONS: tuple[Action, ...] = ("separate", "review", "merge_with_review", "merge")
-"""From the most careful to the boldest."""
+"""From the most cautious to the boldest."""
 PROMPT_KEYS: dict[Feature, str] = {
     "name_similarity": "name",
     "date_overlap": "dates",
@@ -58,7 +58,7 @@ PROMPT_KEYS: dict[Feature, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FeatureScore:
-    """What one kind of evidence says: `points` are log-odds, `score` the same from 0 to 1, .5 where it says nothing."""
+    """The result of one kind of evidence: `points` are log-odds, `score` the same from 0 to 1, .5 if neutral."""
 
     feature: Feature
     points: float
@@ -71,7 +71,7 @@ class FeatureScore:
 
 @dataclass(frozen=True, slots=True)
 class MergeProposal:
-    """Whether two records are one person; no merge is ever final."""
+    """Whether two records are the same person; no merge is ever final."""
 
     candidate_pair: tuple[PersonId, PersonId]
     similarity_score: float
@@ -94,17 +94,17 @@ class MergeProposal:
 
     @property
     def recommendation(self) -> Literal["merge", "review", "separate"]:
-        """The action in the words of the prompt, which knows three."""
+        """The action as one of the three words of the prompt."""
         action = self.recommended_action
         return "review" if action == "merge_with_review" else action
 
     @property
     def confidence(self) -> float:
-        """How sure the recommendation is, whichever way it goes."""
+        """How certain the recommendation is, in either direction."""
         return round(max(self.similarity_score, 1 - self.similarity_score), 4)
 
     def record(self) -> dict[str, Any]:
-        """The proposal as data, with the names of both forms that the agents' contracts have."""
+        """The proposal as data, with the keys of both agent contracts."""
         return {
             "candidate_pair": list(self.candidate_pair),
             "similarity_score": self.similarity_score,
@@ -124,7 +124,7 @@ class MergeProposal:
 
 
 def action_for(score: float, groups: int, settings: ResolveSettings) -> Action:
-    """The action for a score; without enough kinds of evidence nothing is merged unattended."""
+    """The action for a score; without enough kinds of evidence nothing is merged without review."""
     if score >= settings.merge_at and groups >= settings.min_groups:
         return "merge"
     if score >= settings.review_merge_at:

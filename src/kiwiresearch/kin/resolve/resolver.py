@@ -1,4 +1,4 @@
-"""Merge proposals for a tree: scores turned into actions, at most one record of a source per person, with reasons."""
+"""Merge proposals for a tree: scores become actions with reasons, with at most one record of a source per person."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ from kiwiresearch.kin.resolve.scores import NO_KIN, ORIGIN, BaseScore, KinPoints
 from kiwiresearch.kin.tree import PersonId, Tree
 
 MIN_SUPPORT = 1.0
-"""Log-odds from which on a kind of evidence counts as speaking for a merge."""
+"""Log-odds from which a kind of evidence counts as support for a merge."""
 STRIKING_SCORE = 5.0
-"""Name and dates that agree so well ask for an explanation, even where a merge is ruled out."""
+"""Name and dates that agree this well need an explanation, even if a merge is ruled out."""
 MAX_SHOWN = 10
-"""Of hundreds of namesakes nobody looks at every pair: each is shown with those who fit best."""
+"""Nobody reviews every pair of hundreds of namesakes, so each person is shown only with the best matches."""
 GENERAL_DOUBT = "nothing in the records speaks against it, but few sources were compared"
 
 
 def propose(
     tree: Tree, *, cannot_link: Collection[Pair] = (), settings: ResolveSettings = DEFAULT_SETTINGS
 ) -> tuple[MergeProposal, ...]:
-    """Pairs of records that may be one person, the surest first.
+    """Pairs of records that may be the same person, the most certain first.
 
-    Between two sources nobody is taken for two people: the best pair is kept, and
-    what it rules out is told as such.
+    A person has at most one record in each source: the best pair wins, and pairs it rules out say so.
     """
     rounds = PairScores(tree, cannot_link, settings)
     rounds.run()
@@ -64,7 +63,7 @@ def compare(
     cannot_link: Collection[Pair] = (),
     settings: ResolveSettings = DEFAULT_SETTINGS,
 ) -> MergeProposal:
-    """What there is to say about two given records."""
+    """The proposal for two given records."""
     for person in (one, other):
         if person not in tree.persons:
             raise BadUsage(f"There is no person {person!r} in this tree.", remedy="Name two people by their ids.")
@@ -79,7 +78,7 @@ def compare(
 
 
 class PersonGroups:
-    """Records already taken for one person; what may not be joined stays apart through others as well."""
+    """Groups of records already joined; a veto between two records applies to their groups."""
 
     def __init__(self, rounds: PairScores) -> None:
         self._rounds = rounds
@@ -96,7 +95,7 @@ class PersonGroups:
         return self._members.get(head, (head,))
 
     def objections(self, pair: Pair) -> tuple[str, ...]:
-        """Why the groups of the two cannot be one."""
+        """Why the groups of two records cannot be joined."""
         if self.head(pair[0]) == self.head(pair[1]):
             return ()
         first, second = (self.members(person) for person in pair)
@@ -125,7 +124,7 @@ class PersonGroups:
         return len(heads) == 2 and any(heads & self._above(person) for person in pair)
 
     def _above(self, person: PersonId) -> set[PersonId]:
-        """The heads of the groups of a person's ancestors."""
+        """The representatives of the groups of a person's ancestors."""
         found: set[PersonId] = set()
         waiting = [self.head(person)]
         while waiting:
@@ -138,7 +137,7 @@ class PersonGroups:
 
 
 def _ruled_out(rounds: PairScores) -> list[MergeProposal]:
-    """Pairs that look alike and cannot be one person, with the reasons, since a reader will wonder."""
+    """Similar pairs that cannot be the same person, with the reasons, since a reader will ask."""
     found = []
     shown: Counter[PersonId] = Counter()
     for pair, base in rounds.vetoed_lookalikes(STRIKING_SCORE):

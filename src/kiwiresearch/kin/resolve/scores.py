@@ -1,4 +1,4 @@
-"""Scores of all candidate pairs, in rounds: each uses what the last one found out about the relatives."""
+"""Scores of all candidate pairs, in rounds: each uses what the previous one found out about the relatives."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from kiwiresearch.kin.tree import PersonId, Tree
 Role = Literal["father", "mother", "parent", "sibling", "spouse", "child"]
 Relatives = Mapping[Role, tuple[PersonId, ...]]
 Belief = Callable[[Pair], float]
-"""Log-odds that two relatives are one person, without the evidence that comes from the asking pair."""
+"""Log-odds that two relatives are the same person, without the evidence that comes from the asking pair."""
 
 SHARED: dict[Role, float] = {
     "father": 0.95, "mother": 0.93, "parent": 0.6, "sibling": 0.5, "spouse": 0.6, "child": 0.5,
 }  # fmt: skip
 """How often two records of one person, which both have such a relative, share one: nobody has two fathers,
-but several wives and children, of whom no source knows all."""
+but several wives and children, and no source knows all of them."""
 SHARED_BY_CHANCE: dict[Role, float] = {
     "father": 1 / 400, "mother": 1 / 400, "parent": 1 / 400, "sibling": 1 / 250, "spouse": 1 / 1500, "child": 1 / 800,
 }  # fmt: skip
-"""And how often two records of different people do."""
+"""How often two records of different people share one."""
 CHILD_OF_ONE_SEX = 1 / 8000
-"""Two fathers or two mothers of one child are one person, but for step-parents and mistakes."""
+"""Two fathers or two mothers of one child are the same person, except for step-parents and errors."""
 CERTAIN = 20.0
 ORIGIN: tuple[Role, ...] = ("father", "mother", "parent", "sibling")
 OWN_FAMILY: tuple[Role, ...] = ("spouse", "child")
 FURTHER = 1.5
-"""For the second and third relative of one role."""
+"""The most that the second and third relative in one role can add."""
 ECHO = 0.35
-"""Relatives of one household say much the same: all but the strongest count for so much."""
+"""Relatives of one household repeat the same evidence: all but the strongest have only this weight."""
 MAX_PENALTY = -5.0
 KIN_RANGE = (-7.0, 13.0)
 
 
 @dataclass(frozen=True, slots=True)
 class KinPoints:
-    """Log-odds of the relatives, and which of them carry how much."""
+    """Log-odds from the relatives, and the share of each match."""
 
     value: float
     matched: tuple[tuple[Role, Pair], ...]
@@ -53,7 +53,7 @@ class KinPoints:
 
 
 def relatives_of(tree: Tree, profiles: Mapping[PersonId, Profile]) -> dict[PersonId, Relatives]:
-    """Everybody's relatives by role."""
+    """The relatives of each person by role."""
     return {one: _by_role(tree, one, profiles) for one in profiles}
 
 
@@ -88,9 +88,9 @@ def kin_points(
     is_one_sex: bool = False,
     most_of_origin: float = math.inf,
 ) -> KinPoints:
-    """All roles that both records have relatives in; `prior` is the log-odds of any two people.
+    """Compare all roles in which both records have relatives; `prior` is the log-odds of any two people.
 
-    Brothers and sisters have the same parents: where something tells them apart, that may count for little.
+    Siblings have the same parents, so if something distinguishes the two, their parents may count for little.
     """
     by_role: dict[Role, float] = {}
     met: list[tuple[Role, Pair]] = []
@@ -115,7 +115,7 @@ def kin_points(
 
 
 def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belief: Belief) -> list[tuple[float, Pair]]:
-    """Each relative with the one it fits best, nobody twice, best first."""
+    """Match each relative with the best fit, nobody twice, best first."""
     options = [(CERTAIN if x == y else belief(ordered_pair(x, y)), x, y) for x in ids for y in others]
     options.sort(key=lambda found: (-found[0], found[1], found[2]))
     used: set[tuple[int, PersonId]] = set()
@@ -131,7 +131,7 @@ def _best_matches(ids: tuple[PersonId, ...], others: tuple[PersonId, ...], belie
 def _role_points(
     shared: float, by_chance: float, ratio: float, best: list[tuple[float, Pair]], shares: dict[Pair, float]
 ) -> float:
-    """The best match weighs most; `ratio` is how much likelier one person is behind it than two."""
+    """The points of the matches in one role; `ratio` is how much likelier one person is than two."""
     pair = best[0][1]
     value = math.log((shared * ratio + 1 - shared) / (by_chance * ratio + 1 - by_chance))
     shares[pair] = shares.get(pair, 0.0) + value
@@ -150,24 +150,24 @@ def _combined(by_role: Mapping[Role, float], roles: Iterable[Role]) -> float:
 
 
 MIN_BASE = -11.0
-"""Pairs whose own data speak so much against them are not looked at again."""
+"""Pairs with this much evidence against them in their own data are not scored again."""
 NO_KIN = KinPoints(0.0, (), (), {})
 LOWEST = -30.0
 SAME_ID = 20.0
 MIN_PRIOR = 5.0
 RIVAL_FROM = -4.0
-"""Log-odds from which on another candidate counts as a rival."""
+"""Log-odds from which another candidate counts as a rival."""
 UNNAMED_CHILD_LIMIT = 3.0
-"""The parents of an unnamed child do not say which of their children it was."""
+"""The parents of an unnamed child do not show which of their children it was."""
 NAMESAKE_SIBLING_LIMIT = 2.0
-"""Where births are years apart, a name given twice in one family is likelier than one person of two birthdays."""
+"""If births are years apart, a name used twice in a family is likelier than one person with two birthdays."""
 MAX_RIVALS = 50
-"""The strongest rivals say it all; more of them only take time."""
+"""The strongest rivals are enough; more of them only take time."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseScore:
-    """What the two records say by themselves; the sum counts how unlikely any two people are to be one."""
+    """The evidence of the two records alone; the total includes how unlikely any two people are to be the same."""
 
     total: float
     name: FeaturePoints
@@ -178,7 +178,7 @@ class BaseScore:
 
 
 class PairScores:
-    """The candidate pairs of a tree and what is believed of them."""
+    """The candidate pairs of a tree and their scores."""
 
     def __init__(self, tree: Tree, cannot_link: Collection[Pair], settings: ResolveSettings) -> None:
         self.tree, self.settings = tree, settings
@@ -192,10 +192,10 @@ class PairScores:
         self.scores: dict[Pair, float] = {}
         self.kin: dict[Pair, KinPoints] = {}
         self.beliefs: dict[Pair, float] = {}
-        """Log-odds once rivals are taken into account."""
+        """Log-odds after taking rivals into account."""
 
     def run(self) -> None:
-        """All rounds."""
+        """Run all rounds."""
         self._add_pairs(candidate_pairs(self.tree, self.profiles))
         self._score()
         for _ in range(self.settings.rounds if self.settings.use_relatives else 0):
@@ -214,7 +214,7 @@ class PairScores:
         return tuple(self._vetoes.reasons(*(self.profiles[one] for one in pair)))
 
     def vetoed_lookalikes(self, least: float) -> list[tuple[Pair, BaseScore]]:
-        """Pairs that are ruled out although name and dates agree, and that are not of one source."""
+        """Pairs that are ruled out although name and dates agree, and that are not from one source."""
         return [
             (pair, base)
             for pair, base in sorted(self._bases.items())
@@ -241,7 +241,7 @@ class PairScores:
                     self.pairs.add(pair)
 
     def _pairs_of_relatives(self) -> list[Pair]:
-        """The relatives of pairs that are probably one person, role by role."""
+        """The relatives of pairs that are probably the same person, role by role."""
         found: set[Pair] = set()
         for pair, belief in self.beliefs.items():
             if belief <= 0:
@@ -271,7 +271,7 @@ class PairScores:
         return self._most_of_origin(pair) < math.inf
 
     def _most_of_origin(self, pair: Pair) -> float:
-        """How much parents and siblings may say of two who may be brothers or sisters themselves."""
+        """How much parents and siblings may count for two people who may themselves be siblings."""
         if self.base(pair).name.is_different_name:
             return 0.0
         named = [any(name.given for name in self.profiles[person].names) for person in pair]
@@ -282,7 +282,7 @@ class PairScores:
         return NAMESAKE_SIBLING_LIMIT if gap > SLACK_YEARS else math.inf
 
     def _belief(self, pair: Pair, asking: Pair) -> float:
-        """The belief in a pair, without the share that it owes to the asking pair."""
+        """The belief in a pair, without the part that comes from the asking pair."""
         known = self.beliefs.get(pair)
         if known is None:
             base = self.base(pair)
@@ -297,7 +297,7 @@ class PairScores:
         self.beliefs = self._against_rivals()
 
     def _against_rivals(self) -> dict[Pair, float]:
-        """Who is in one source twice is two people, so candidates of one source weaken each other."""
+        """Two records in one source are two people, so candidates from one source weaken each other."""
         rivals: dict[PersonId, list[tuple[float, PersonId]]] = defaultdict(list)
         for (one, other), score in self.scores.items():
             if score > RIVAL_FROM:
