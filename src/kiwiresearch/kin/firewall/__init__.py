@@ -1,4 +1,4 @@
-"""Nothing becomes a fact that its own quote does not say."""
+"""The firewall: nothing becomes a fact unless its own quote says it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a quote speaks of, and whether the source states it, denies it or only supposes it."""
+"""Whom a quote is about, and whether the source states it, denies it or only supposes it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def cues_on_line(quote: SourceQuote, start: int, find: Callable[[str], Iterable[
 
 
 def governs(quote: SourceQuote, gap: str, sentence_end: re.Pattern[str] = SENTENCE_END) -> bool:
-    """Whether a cue still applies after this gap: no sentence ends in it, and there is no other verb."""
+    """Whether a cue still applies after this gap: it contains neither the end of a sentence nor another verb."""
     return not sentence_end.search(gap) and not any(is_verb(quote, match[0]) for match in TOKEN.finditer(gap))
 
 

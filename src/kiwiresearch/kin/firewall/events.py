@@ -47,7 +47,7 @@ class QuotedDate:
 
 def quoted_dates(text: str) -> list[QuotedDate]:
     """All readings of the dates in a text: as written, cell by cell, and both sides of a dash in brackets."""
-    # '21 September? 1327' is read without its question mark; offsets after it are one too small, which does no harm.
+    # '21 September? 1327' is read without its question mark; later offsets are one too small, which is harmless.
     plain = text.replace("?", "")
     found = [one for dated in dates_in(plain) for one in _readings(plain, dated)]
     for cell in CELL.finditer(plain) if "\t" in plain else ():

@@ -50,7 +50,7 @@ class SourceQuote:
     subject: str
     sex: str = ""
     other_names: tuple[str, ...] = ()
-    """Other names that the subject goes by."""
+    """Other names of the subject."""
 
     @cached_property
     def words(self) -> str:

@@ -106,7 +106,7 @@ def _relation_violation_at(quote: SourceQuote, field: FieldName, start: int, end
 
 
 def _in_row(quote: SourceQuote, start: int, end: int, kinds: frozenset[str]) -> frozenset[str] | None:
-    """The relations that a row gives a name: by the word in brackets behind it, else by its label."""
+    """The relations that a row gives a name: by the word in brackets after it, or else by its label."""
     relations = kinds & {"father", "mother", "parent", "spouse", "partner", "child", "sibling"}
     noted = NOTE.match(quote.text, quote.start + end)
     word = quote.table.kin.found_in(noted[1])[:1] if noted else []

@@ -1,4 +1,4 @@
-"""Family trees in and out: GEDCOM 5.5, 5.5.1 and 7, GEDCOM X, and JSON."""
+"""Imports and exports family trees: GEDCOM 5.5, 5.5.1 and 7, GEDCOM X, and JSON."""
 
 from __future__ import annotations
 

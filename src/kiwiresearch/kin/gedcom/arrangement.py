@@ -23,7 +23,7 @@ class Child:
 
     @property
     def qualifier(self) -> Qualifier:
-        """What holds for all parents of the family."""
+        """The qualifier that all ties to the parents share; empty if they differ."""
         kinds = {tie.qualifier for tie in self.ties}
         return kinds.pop() if len(kinds) == 1 else ""
 
@@ -47,7 +47,7 @@ class Couple:
 
 
 def build_couples(tree: Tree) -> list[Couple]:
-    """All families of a tree, in an order that depends on nothing but the tree."""
+    """All families of a tree, in an order that depends only on the tree."""
     ties = [tie for tie in tree.relationships if is_written(tie, tree)]
     found: dict[tuple[PersonId, ...], list[Couple]] = defaultdict(list)
     for tie in sorted(ties, key=_start):
@@ -71,7 +71,7 @@ def build_couples(tree: Tree) -> list[Couple]:
 
 
 def is_written(tie: Relationship, tree: Tree) -> bool:
-    """Whether a tie is part of an exported tree: it counts, and is between two different people of the tree."""
+    """Whether a tie is exported: it counts, and is between two different people of the tree."""
     is_known = tie.first in tree.persons and tie.second in tree.persons
     return is_known and tie.first != tie.second and tie.status not in DISCARDED
 
@@ -90,7 +90,7 @@ def _by_birth(tree: Tree, person: PersonId) -> tuple[int, str]:
 
 
 def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
-    """Husband and wife of one or two people, by sex where it is known."""
+    """Husband and wife of one or two people, by sex if known."""
     order = {"male": 0, "": 1, "female": 2}
     first, *second = sorted(members, key=lambda one: (order[tree.persons[one].sex], one))
     if second:
@@ -101,7 +101,7 @@ def _couple(tree: Tree, members: tuple[PersonId, ...]) -> Couple:
 def _groups(
     tree: Tree, ties: list[Relationship], couples: Mapping[tuple[PersonId, ...], list[Couple]]
 ) -> list[tuple[Relationship, ...]]:
-    """The parents of one child, two by two: those of one kind who were a couple, or are father and mother."""
+    """The parents of one child in pairs: those of the same kind who were a couple, or are father and mother."""
     left = sorted(ties, key=lambda tie: (-tie.confidence, tie.id))
     groups: list[tuple[Relationship, ...]] = []
     while left:
@@ -127,7 +127,7 @@ def _are_partners(
 
 
 def with_stable_ids(tree: RedactedTree) -> RedactedTree:
-    """The same tree, people by name, facts by value, sources by title; what GEDCOM cannot say has no part in it."""
+    """The same tree, sorted: people by name, facts by value, sources by title; without what GEDCOM cannot express."""
     people = sorted(tree.persons.values(), key=lambda one: (*_person_key(one), one.id))
     sources = sorted(tree.sources.values(), key=lambda one: (one.name, one.title, one.url, one.content_hash, one.id))
     persons = {one.id: f"P{at:08}" for at, one in enumerate(people)}
@@ -173,5 +173,5 @@ def _evidence(evidence: tuple[Evidence, ...], sources: Mapping[SourceId, SourceI
 
 
 def _confidence(evidence: tuple[Evidence, ...]) -> float:
-    """As sure as the file says it: by the steps of QUAY."""
+    """The confidence as the file expresses it, in steps of QUAY."""
     return max((float(quality_mark(one.reliability)) for one in evidence), default=0.0)

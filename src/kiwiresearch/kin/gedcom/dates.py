@@ -1,4 +1,4 @@
-"""Dates as GEDCOM writes them, into the ranges they mean and back."""
+"""Converts between GEDCOM dates and the ranges they mean."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Point(NamedTuple):
 
 
 def other_calendar(text: str, version: Version) -> str:
-    """A date of another calendar, kept as written, in the syntax of a version; empty for any other date."""
+    """A date of another calendar as written, in the syntax of a version; empty for any other date."""
     upper = " ".join(text.upper().split())
     found = ESCAPE.search(upper)
     name = (found[1] or found[2]).strip().replace(" ", "_") if found else ""
@@ -72,7 +72,7 @@ def other_calendar(text: str, version: Version) -> str:
 
 
 def read_date(text: str) -> DateRange | None:
-    """The range of a GEDCOM date; None if it is not a date, or of a calendar that is kept verbatim."""
+    """The range of a GEDCOM date; None if it is not a date, or in a calendar that is only quoted."""
     upper = " ".join(text.upper().split())
     if len(upper) > MAX_DATE_CHARS or any(name in upper for name in OTHER_NAMES):
         return None
@@ -129,7 +129,7 @@ def _point(text: str) -> Point | None:
 
 
 def _unit(at: Day, calendar: Calendar | None) -> Point | None:
-    """The year, the month or the day that `at` names; a month or a day of 0 is not given."""
+    """The year, month or day that `at` names; a month or day of 0 is not given."""
     if not at.month:
         span = DaySpan(day_number(at.year, 1, 1, calendar), day_number(at.year, 12, 31, calendar)) if calendar else None
         return Point(span or years(at.year, at.year), "year", calendar)
@@ -142,7 +142,7 @@ def _unit(at: Day, calendar: Calendar | None) -> Point | None:
 
 
 def _prose(text: str) -> DateRange | None:
-    """A date in the words of a person, which GEDCOM does not allow and files are full of."""
+    """A free-form date, which GEDCOM does not allow but many files contain."""
     found = dates_in(text)
     if len(found) != 1:
         return None
@@ -151,7 +151,7 @@ def _prose(text: str) -> DateRange | None:
 
 
 def write_date(when: DateRange, version: Version) -> str:
-    """The GEDCOM date nearest to a range; an empty string where it has no years GEDCOM can write."""
+    """The GEDCOM date nearest to a range; empty if it has no years that GEDCOM can write."""
     if max(abs(when.first_year), abs(when.last_year)) > LAST_YEAR:
         return ""
     nearest = ""
@@ -165,7 +165,7 @@ def write_date(when: DateRange, version: Version) -> str:
 
 
 def _candidate_texts(when: DateRange, version: Version) -> Iterator[str]:
-    """Texts that may mean the range, those that say most first."""
+    """Texts that may mean the range, the most exact first."""
     words = [word for word, meaning in FORMS.items() if meaning == (when.qualifier, when.lasts)][:1] or [""]
     for word in dict.fromkeys((*words, "")):
         yield from (f"{word} {text}".strip() for text in _texts(when, when.first_day, version))
@@ -183,7 +183,7 @@ def _texts(when: DateRange, at: Day, version: Version) -> Iterator[str]:
     name = calendar.upper()
     escape = f"@#D{name}@ " if version == "5.5.1" else f"{name} "
     for unit in (era, f"{MONTHS[at.month - 1]} {era}", f"{at.day} {MONTHS[at.month - 1]} {era}"):
-        # A year alone is plainer without the calendar, which is off by days only.
+        # A year alone is written without its calendar, since the calendars differ only by days.
         if not unusual and (unit == era or calendar == "gregorian"):
             yield unit
         yield escape + unit

@@ -13,7 +13,7 @@ from kiwiresearch.kin.tree import DISCARDED, Evidence, Fact, Source, SourceId
 from kiwiresearch.text.dates import DateRange
 
 MAX_LINE_CHARS = 250
-"""GEDCOM 5.5.1 allows 255 letters in a line, its level, its tag and its end among them."""
+"""GEDCOM 5.5.1 allows 255 characters in a line, including its level, tag and line end."""
 BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 FORBIDDEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -28,7 +28,7 @@ def _clean(text: str) -> str:
 
 @dataclass(slots=True)
 class GedcomWriter:
-    """A file while it is written."""
+    """A file being written."""
 
     version: Version
     rows: list[str] = field(default_factory=list)
@@ -44,7 +44,7 @@ class GedcomWriter:
         self.rows.append(f"{level} DATE {date}")
 
     def line(self, level: int, tag: str, value: str = "") -> None:
-        """A value that has no lines."""
+        """A single-line value."""
         self.text(level, tag, one_line(value))
 
     def text(self, level: int, tag: str, value: str) -> None:
@@ -74,7 +74,7 @@ class GedcomWriter:
 
 
 def _cut(text: str, most: int) -> int:
-    """Where to cut so that no space is at an edge, where readers lose it, and no escape is split."""
+    """Where to cut so that there is no space at the edge, which readers would lose, and no escape is split."""
     if len(text) <= most:
         return len(text)
     for cut in range(most, most // 2, -1):
@@ -90,20 +90,20 @@ QUOTE_NOTE = "Quote: "
 
 @dataclass(slots=True)
 class CitedSources:
-    """The sources of a tree, and those that the file has cited so far."""
+    """The sources of a tree, and those cited in the file so far."""
 
     sources: Mapping[SourceId, Source]
     xrefs: dict[SourceId, str] = field(default_factory=dict)
 
     def xref(self, number: SourceId) -> str:
-        """What a source is called in the file, from its first citation on."""
+        """The xref of a source in the file, assigned at its first citation."""
         return self.xrefs.setdefault(number, f"S{len(self.xrefs) + 1}")
 
 
 def write_citations(
     out: GedcomWriter, level: int, sources: CitedSources, cited: Iterable[tuple[str, Sequence[Evidence]]]
 ) -> None:
-    """The evidence for the parts of an event; a citation says for which, where it is not for all."""
+    """The evidence for the parts of an event; a citation names the parts unless it supports all."""
     parts = tuple(cited)
     found: dict[tuple[str, str, str, str], tuple[Evidence, list[str]]] = {}
     for part, evidence in parts:
@@ -133,7 +133,7 @@ def _write_citation(out: GedcomWriter, level: int, sources: CitedSources, one: E
     if parts:
         out.line(level + 1, "NOTE", SCOPE_NOTE + ", ".join(parts))
     if words and out.version == "7.0":
-        # Programs that read version 7 keep notes of citations, and not yet their texts.
+        # Programs that read version 7 import notes of citations, but not yet their texts.
         out.text(level + 1, "NOTE", QUOTE_NOTE + words)
     out.line(level + 1, "QUAY", quality_mark(one.reliability))
 
@@ -178,7 +178,7 @@ def included_facts(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def event_versions(facts: Sequence[Fact], fields: EventFields) -> list[EventVersion]:
-    """The versions of an event, the preferred one first; a date and a place of one source are one version."""
+    """The versions of an event, the preferred one first; a date and a place from one source are one version."""
     dates = [fact for fact in included_facts(facts) if fact.field == fields.date]
     places = [fact for fact in included_facts(facts) if fact.field == fields.place]
     found = [EventVersion(dates.pop(0) if dates else None, places.pop(0) if places else None)]
@@ -206,7 +206,7 @@ def write_event(
     union: Sequence[Evidence] = (),
     start: DateRange | None = None,
 ) -> None:
-    """An event with its sources; `union` and `start` are what a tie says of a marriage."""
+    """An event with its sources; `union` and `start` are what a tie says about a marriage."""
     when = one.date.when if one.date else start
     is_bare = not (one.date or one.place or start or kind)
     out.line(level, tag, "Y" if is_bare else "")
@@ -224,7 +224,7 @@ def write_event(
 
 
 def write_date_lines(out: GedcomWriter, level: int, when: DateRange | None, value: str = "") -> None:
-    """Write a date, with what GEDCOM cannot express in words."""
+    """Write a date, with a phrase for what GEDCOM cannot express."""
     if when is None:
         if value:
             _write_verbatim(out, level, value)
@@ -241,12 +241,12 @@ def write_date_lines(out: GedcomWriter, level: int, when: DateRange | None, valu
 
 
 def _write_verbatim(out: GedcomWriter, level: int, value: str) -> None:
-    """Write a date without a range: of another calendar, or in words."""
+    """Write a date without a range: of another calendar, or as a phrase."""
     date = other_calendar(value, out.version)
     if date:
         out.date(level, date)
     elif out.version == "5.5.1":
         out.line(level, "DATE", f"({value.strip('()')})")
     else:
-        # A date of nothing but a phrase is allowed, and stops programs that read version 7.
+        # A date that is only a phrase is allowed, but programs that read version 7 fail on it.
         out.line(level, "NOTE", DATE_NOTE + value)

@@ -12,7 +12,7 @@ from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Method, PersonId, S
 from kiwiresearch.text.dates import DateRange
 
 MAX_QUOTE_CHARS = 600
-"""Longer records are quoted by the one line that says it."""
+"""Longer records are quoted by the one line that states the fact."""
 METHOD: Method = "gedcom"
 SCOPE_NOTE = "Speaks for: "
 """Prefix of a note that names the parts of an event a citation supports."""
@@ -22,7 +22,7 @@ URL_NOTE, HASH_NOTE = "Address: ", "Content hash: "
 
 @dataclass(frozen=True, slots=True)
 class CitedEvidence:
-    """A piece of evidence and the parts of its event that it speaks for: none named means all of them."""
+    """A piece of evidence and the parts of its event that it supports; none named means all of them."""
 
     evidence: Evidence
     parts: frozenset[str] = frozenset()
@@ -33,7 +33,7 @@ class CitedEvidence:
 
 @dataclass(slots=True)
 class GedcomFile:
-    """A file while it is read: its text, its records, what was noted and which sources it names."""
+    """A file being read: its text, records, problems and sources."""
 
     name: str
     digest: str
@@ -46,7 +46,7 @@ class GedcomFile:
         return row_id(kind, METHOD, self.digest, *parts)
 
     def record(self, line: GedcomLine, tag: str) -> GedcomLine | None:
-        """The record that a line points to; where it is missing, that is noted."""
+        """The record that a line points to; if it is missing, that is noted."""
         xref = line.points_to
         found = self.records.get(xref)
         if found is None or found.tag != tag:
@@ -58,7 +58,7 @@ class GedcomFile:
     def quote_lines(
         self, record: GedcomLine, first: GedcomLine, last: GedcomLine | None = None, *, why: str = ""
     ) -> Evidence:
-        """The lines of the file themselves, as evidence of what they say."""
+        """The lines of the file as evidence of what they say."""
         start, end = first.start, (last or first).end
         if end - start > MAX_QUOTE_CHARS:
             line = last or first
@@ -87,7 +87,7 @@ class GedcomFile:
 
 
 def citations_below(file: GedcomFile, record: GedcomLine, lines: Iterable[GedcomLine]) -> list[CitedEvidence]:
-    """The evidence that the SOUR lines below some lines name."""
+    """The evidence that the SOUR lines below these lines cite."""
     return [_read_citation(file, record, line) for above in lines for line in above.all("SOUR")]
 
 
@@ -136,7 +136,7 @@ def _source(file: GedcomFile, record: GedcomLine) -> SourceId:
 
 
 def _named_source(file: GedcomFile, line: GedcomLine) -> SourceId:
-    """A source that is named in the citation itself, or is missing from the file."""
+    """A source described in the citation itself, or missing from the file."""
     name = " ".join(line.value.split())[:200] or "unnamed source"
     number = file.id_of("source", "named", name)
     if number not in file.sources:
@@ -146,7 +146,7 @@ def _named_source(file: GedcomFile, line: GedcomLine) -> SourceId:
 
 
 def _set_access_date(file: GedcomFile, number: SourceId, data: GedcomLine | None) -> None:
-    """The day on which a source was read, which GEDCOM keeps with each citation."""
+    """The day on which a source was read, which GEDCOM stores in each citation."""
     when = read_date(data.get("DATE")) if data else None
     source = file.sources[number]
     if when and when.precision == "day" and not when.qualifier and not source.accessed_at:
@@ -159,7 +159,7 @@ DATE_NOTE = "Date as read: "
 
 @dataclass(frozen=True, slots=True)
 class ReadEvent:
-    """An event of a person or a couple, its date and place with the evidence of each."""
+    """An event of a person or a couple: its date and place, each with its evidence."""
 
     date: str
     when: DateRange | None
@@ -172,7 +172,7 @@ class ReadEvent:
 
 @dataclass(slots=True)
 class PersonFacts:
-    """The facts of one person, each field's first one preferred."""
+    """The facts of one person; the first of each field is preferred."""
 
     person: PersonId
     found: dict[tuple[FieldName, str], Fact] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class PersonFacts:
         )
 
     def add_event(self, fields: EventFields, event: ReadEvent, *, preferred: bool = False) -> None:
-        """The facts of an event; of several marriages each is preferred, for they do not compete."""
+        """The facts of an event; of several marriages each is preferred, since they do not compete."""
         self.add(fields.date, event.date, event.evidence("date"), event.when, preferred=preferred)
         self.add(fields.place, event.place, event.evidence("place"), preferred=preferred)
 
@@ -215,7 +215,7 @@ class PersonFacts:
 
 
 def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEvent:
-    """The date and the place of an event, and what speaks for them."""
+    """The date and place of an event, and their evidence."""
     date, when = _date(file, line)
     place_line = line.first("PLAC")
     place = " ".join(place_line.value.split()) if place_line else ""
@@ -230,7 +230,7 @@ def read_event(file: GedcomFile, record: GedcomLine, line: GedcomLine) -> ReadEv
 
 
 def _date(file: GedcomFile, line: GedcomLine) -> tuple[str, DateRange | None]:
-    """What a date fact is to hold: EDTF, or the words of the file where they have no range."""
+    """The value of a date fact: EDTF, or the words of the file if they have no range."""
     date = line.first("DATE")
     written = " ".join(date.value.split()) if date else ""
     when = _more_exact(line, date, read_date(written))
@@ -246,7 +246,7 @@ def _date(file: GedcomFile, line: GedcomLine) -> tuple[str, DateRange | None]:
 
 
 def _more_exact(line: GedcomLine, date: GedcomLine | None, when: DateRange | None) -> DateRange | None:
-    """The range that a phrase or a note gives, where it fits the date."""
+    """The range that a phrase or note gives, if it fits the date."""
     phrases = [phrase.value for phrase in date.all("PHRASE")] if date else []
     for words in (*phrases, *_date_notes(line)):
         better = read_date(words)

@@ -71,7 +71,7 @@ class FamilyMember:
 
 @dataclass(frozen=True, slots=True)
 class FamilyRecord:
-    """A family record with those it names, and the sources it gives for all of it."""
+    """A family record with its members, and the sources cited for all of it."""
 
     record: GedcomLine
     parents: tuple[FamilyMember, ...]
@@ -83,12 +83,12 @@ class FamilyRecord:
 
 
 def partners_scope(one: str, other: str) -> str:
-    """How a citation of a family says that it is about the couple, by their xrefs."""
+    """How a citation of a family shows that it is about the couple, by their xrefs."""
     return f"{one} and {other} as partners"
 
 
 def parent_scope(parent: str, child: str) -> str:
-    """How a citation of a family says that it is about a parent and a child, by their xrefs."""
+    """How a citation of a family shows that it is about a parent and a child, by their xrefs."""
     return f"{parent} as parent of {child}"
 
 
@@ -125,7 +125,7 @@ def read_couple(
 
 
 def read_marriages(file: GedcomFile, family: FamilyRecord, facts: Iterable[PersonFacts]) -> list[ReadEvent]:
-    """The marriages of a family, as facts of those who married."""
+    """The marriages of a family, as facts of the spouses."""
     marriages = [read_event(file, family.record, line) for line in family.record.all("MARR")]
     for one in facts:
         for at, marriage in enumerate(marriages):
@@ -138,7 +138,7 @@ def _typed(record: GedcomLine, kind: str) -> Iterator[GedcomLine]:
 
 
 def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]) -> RelationKind:
-    """Whether a couple was married; a family record that does not say is taken for one of a marriage."""
+    """Whether a couple was married; assumed if the family record does not say."""
     kinds = [line.get("TYPE").lower() for line in record.all("MARR")] + [record.get("_STAT").lower()]
     denied = any(line.value.strip().upper() == "MARR" for line in record.all("NO"))
     is_unmarried = not any(one.when for one in marriages) and any(kind in NOT_MARRIED for kind in kinds)
@@ -148,7 +148,7 @@ def _kind(record: GedcomLine, marriages: list[ReadEvent], lived: list[ReadEvent]
 READ_TAGS = frozenset({"HUSB", "WIFE", "CHIL", "MARR", "DIV", "ANUL", "SOUR", "NO", "_STAT"})
 IGNORED_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "SUBM", "REFN", "EXID", "RESN", "NCHI"})
 QUALIFIER_NOTE, STATUS_NOTE = "Qualifier: ", "Status: "
-"""How notes begin that name a kind of parent, or a doubt, that GEDCOM or its readers have no word for."""
+"""Prefixes of notes with a kind of parent, or a doubt, that GEDCOM or its readers cannot express."""
 STATUSES: dict[str, Status] = {"challenged": "disputed", "disproven": "rejected", "proven": "verified"}
 
 
@@ -206,7 +206,7 @@ def _read_parent(ties: RelationshipBuilder, family: FamilyRecord, parent: Family
 
 
 def _own_qualifier(parent: FamilyMember, child: FamilyMember, record: GedcomLine) -> Qualifier:
-    """What is said of one parent alone: by lines that Family Tree Maker adds, or by an adoption."""
+    """What is stated about one parent only: by lines that Family Tree Maker adds, or by an adoption."""
     role = parent.line.tag
     own = PEDIGREES.get(child.line.get("_FREL" if role == "HUSB" else "_MREL").lower())
     for adoption in child.person.all("ADOP"):
@@ -217,7 +217,7 @@ def _own_qualifier(parent: FamilyMember, child: FamilyMember, record: GedcomLine
 
 
 def _common_qualifier(famc: GedcomLine) -> Qualifier:
-    """What the child's link to the family says of both parents."""
+    """What the child's link to the family states about both parents."""
     pedigree = famc.first("PEDI")
     phrase = pedigree.get("PHRASE").lower() if pedigree else ""
     said = _notes_with(famc, QUALIFIER_NOTE)

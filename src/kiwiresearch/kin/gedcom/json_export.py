@@ -1,4 +1,4 @@
-"""A tree as JSON: as GEDCOM X, and in a format of our own that leaves nothing out."""
+"""A tree as JSON: as GEDCOM X, and in our own complete format."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 
 def tree_gedcomx(tree: RedactedTree) -> str:
-    """The tree as canonical GEDCOM X JSON; ties of brothers and sisters are not written, for it has none."""
+    """The tree as canonical GEDCOM X JSON; ties between siblings are left out, since the format has none."""
     evidence = _evidence(tree)
     ties = [tie for tie in tree.relationships if _is_written(tie, tree)]
     value: Json = {
@@ -52,7 +52,7 @@ def _is_written(tie: Relationship, tree: RedactedTree) -> bool:
 
 
 def _evidence(tree: RedactedTree) -> dict[str, Evidence]:
-    """The evidence of all that is written, by its id."""
+    """The evidence of everything that is written, by id."""
     named = tree.persons.keys() - tree.anonymous
     facts = (fact.evidence for fact in included_facts(tree.facts) if fact.person in named)
     ties = (tie.evidence for tie in tree.relationships if _is_written(tie, tree))
@@ -129,7 +129,7 @@ def _date(when: DateRange | None, value: str) -> Json:
 
 
 def _formal(when: DateRange) -> str:
-    """The formal date, which is Gregorian whatever calendar the source used."""
+    """The formal date, which is Gregorian in every case."""
     first, last = _day(when, when.earliest), _day(when, when.latest)
     if not first or not last:
         return ""
@@ -142,7 +142,7 @@ def _formal(when: DateRange) -> str:
 
 
 def _day(when: DateRange, number: int) -> str:
-    """A year is a year in both calendars; a day is another one."""
+    """A day as GEDCOM X writes it. Only a bare year stays in its own calendar; months and days become Gregorian."""
     whole = {"year": 5, "month": 8}.get(when.precision, 11)
     day = day_at(number, when.calendar_on(number) if whole == 5 else "gregorian")
     year = day.year if day.year > 0 else day.year + 1
@@ -187,7 +187,7 @@ def _source(source: Source) -> Json:
 
 
 def _quote(one: Evidence) -> Json:
-    """The words within a source, as a part of it."""
+    """The quoted words of a source, as a part of it."""
     value: Json = {
         "id": one.id,
         "componentOf": {"description": f"#{one.source}"},

@@ -1,4 +1,4 @@
-"""From the bytes of a GEDCOM file to its records: character sets, lines, and the lines below them."""
+"""Parses the bytes of a GEDCOM file into records: character sets, lines, and nested lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN = "\ufffd"
 
 
 def decode_ansel(data: bytes) -> str:
-    """The text of bytes in ANSEL; a byte that has no meaning becomes the replacement character."""
+    """Decode ANSEL; an undefined byte becomes the replacement character."""
     if data.isascii():
         return data.decode("ascii")
     out: list[str] = []
@@ -90,7 +90,7 @@ def decode(data: bytes) -> Decoded:
 
 
 def _decode_ansel_or_utf8(data: bytes) -> Decoded:
-    """Programs wrote 'ANSEL' over UTF-8 often enough that bytes which are clean UTF-8 are taken for it."""
+    """Many programs wrote 'ANSEL' over UTF-8, so bytes that are valid UTF-8 are read as that."""
     try:
         return Decoded(data.decode("utf-8"), "The file calls itself ANSEL and is UTF-8; it was read as UTF-8.")
     except UnicodeDecodeError:
@@ -116,19 +116,19 @@ VERSION = re.compile(
     r"[ \t]*1[ \t]+GEDC[^\n\r]*[\r\n]+(?:[ \t]*2[ \t]+FORM[^\n\r]*[\r\n]+)?[ \t]*2[ \t]+VERS[ \t]+([0-9.]+)"
 )
 VOID = "VOID"
-"""What GEDCOM 7 points to where there is nothing to point to."""
+"""The null pointer of GEDCOM 7."""
 
 
 @dataclass(slots=True)
 class GedcomLine:
-    """A line and those below it; open to more of them while the file is read."""
+    """A line and those below it; more are added while the file is read."""
 
     tag: str
     number: int
-    """Which line of the file it is, counted from 1."""
+    """The number of the line in the file, from 1."""
     start: int
     end: int
-    """The letters of the file that it and those below it take."""
+    """The offsets of it and the lines below it are `start` to `end`."""
     xref: str = ""
     parts: list[str] = field(default_factory=list)
     children: list[GedcomLine] = field(default_factory=list)
@@ -139,7 +139,7 @@ class GedcomLine:
 
     @property
     def points_to(self) -> str:
-        """The record it points to, or nothing."""
+        """The xref it points to; empty if it is not a pointer."""
         found = POINTER.fullmatch(self.parts[0]) if len(self.parts) == 1 else None
         return found[1] if found and found[1] != VOID else ""
 
@@ -157,12 +157,12 @@ class GedcomLine:
 
 @dataclass(slots=True)
 class ImportNotes:
-    """What could not be read, with line numbers; limited, so that a broken file does not fill the memory."""
+    """Problems of a file, with line numbers; limited, so that a broken file does not fill the memory."""
 
     found: list[str] = field(default_factory=list)
     more: int = 0
     unread: dict[str, list[int]] = field(default_factory=dict)
-    """How often a tag was left out, and the first line it was on."""
+    """How often a tag was skipped, and the line of its first occurrence."""
 
     def add(self, number: int, what: str) -> None:
         if len(self.found) < MAX_NOTES:
@@ -171,17 +171,17 @@ class ImportNotes:
             self.more += 1
 
     def count_unread(self, line: GedcomLine, path: str = "") -> None:
-        """A line that no rule reads, by its tag, or by the path to it."""
+        """Note a line that no rule reads, by its tag, or by the path to it."""
         called = path or line.tag
         if called in self.unread or len(self.unread) < MAX_NOTES:
             self.unread.setdefault(called, [0, line.number])[0] += 1
 
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the file."""
+        """The errors of the file."""
         return (*self.found, *((f"And {self.more} more notes of this kind.",) if self.more else ()))
 
     def unread_tags(self) -> tuple[str, ...]:
-        """Lines that are correct, and that a tree has no place for."""
+        """Valid lines that a tree cannot represent."""
         return tuple(
             f"{tag} is not read: {count} {'line' if count == 1 else 'lines'}, the first is {first}."
             for tag, (count, first) in sorted(self.unread.items())
@@ -189,13 +189,13 @@ class ImportNotes:
 
 
 def version_of(text: str) -> str:
-    """The version the file names, or an empty string."""
+    """The version the file names; empty if none."""
     found = VERSION.search(text, 0, 50_000)
     return found[1] if found else ""
 
 
 def records(text: str, notes: ImportNotes) -> list[GedcomLine]:
-    """The records of a file; a line that is none is left out, and noted."""
+    """The records of a file; invalid lines are skipped and noted."""
     is_seven = version_of(text).startswith("7")
     found: list[GedcomLine] = []
     stack: list[GedcomLine] = []

@@ -13,7 +13,7 @@ IGNORED_TAGS = frozenset({"CHAN", "CREA", "RIN", "UID", "_UID", "SUBM", "FAMC", 
 IGNORED_TAGS |= {"ADOP", "ASSO", "AFN", "FSID", "_FSFTID"}
 SEXES: dict[str, Sex] = {"M": "male", "F": "female"}
 EXTERNAL = {"http://www.wikidata.org/entity/": "wikidata", "https://www.wikidata.org/entity/": "wikidata"}
-"""Whose identifiers an EXID of GEDCOM 7 holds, by the address it names."""
+"""The owner of the identifiers in an EXID of GEDCOM 7, by its address."""
 OTHER_IDS = {"FSID": "familysearch", "_FSFTID": "familysearch", "AFN": "ancestral_file"}
 NAME_FORMS = ("NICK", "_MARNM", "_AKA", "ROMN", "FONE", "TRAN")
 RESTRICTED = ("confidential", "privacy")
@@ -21,7 +21,7 @@ RESTRICTED = ("confidential", "privacy")
 
 @dataclass(frozen=True, slots=True)
 class ImportedPerson:
-    """A person and the facts; `restricted` where the file asks to keep them to oneself."""
+    """A person and the facts; `restricted` if the file marks them as confidential."""
 
     person: Person
     facts: PersonFacts
@@ -96,7 +96,7 @@ def _person(file: GedcomFile, record: GedcomLine, number: PersonId, facts: Perso
 
 
 def _happened(line: GedcomLine) -> bool:
-    """An event that says nothing of itself, not even that it happened, is none."""
+    """Whether an event has any content, even just that it happened."""
     return line.value.strip().upper().startswith("Y") or any(
         below.value.strip() or below.children for below in line.children
     )

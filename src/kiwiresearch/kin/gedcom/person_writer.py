@@ -62,7 +62,7 @@ def write_person(
     sources: CitedSources,
 ) -> None:
     person = tree.persons[number]
-    # Facts that were left to an anonymous person would reveal more than the redaction meant to.
+    # Facts left on an anonymous person would reveal more than the redaction intended.
     facts = () if number in tree.anonymous else tree.facts_of(number)
     out.record(xref, "INDI")
     if person.living == "living":
@@ -105,7 +105,7 @@ def _write_events(
 
 
 def _projected(person: Person, tag: str, fields: EventFields) -> list[EventVersion]:
-    """What a person without facts is known by."""
+    """An event made from the person, used where there are no facts about it."""
     values = {"BIRT": (person.birth, person.birth_place), "DEAT": (person.death, person.death_place)}
     when, place = values.get(tag, (None, ""))
     date = Fact("", person.id, fields.date, when.edtf(), when) if when else None
@@ -125,7 +125,7 @@ def _write_links(out: GedcomWriter, place: FamilyLinks) -> None:
             out.line(3, "PHRASE", child.qualifier)
         if child.is_challenged and not is_old:
             out.line(2, "STAT", "CHALLENGED")
-        # Version 5.5.1 has STAT as well, but Gramps takes it for an error.
+        # Version 5.5.1 has STAT as well, but Gramps reports it as an error.
         if child.is_challenged and is_old:
             out.line(2, "NOTE", STATUS_NOTE + "challenged")
         if child.qualifier in OTHER_QUALIFIERS and is_old:
@@ -135,7 +135,7 @@ def _write_links(out: GedcomWriter, place: FamilyLinks) -> None:
 
 
 def _write_numbers(out: GedcomWriter, person: Person) -> None:
-    """The names of the person elsewhere."""
+    """The external ids of the person."""
     for kind, value in sorted(person.external.items()):
         if kind == "wikidata" and out.version == "7.0":
             out.line(1, "EXID", value)

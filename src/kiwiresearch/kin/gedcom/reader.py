@@ -1,4 +1,4 @@
-"""Reads a GEDCOM file into a tree; the file is not trusted, and what it gets wrong is noted."""
+"""Reads a GEDCOM file into a tree; the file is not trusted, and its errors are noted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kiwiresearch.kin.gedcom.tags import MARRIED, NO_UNION, PARTNERS, UNION_ENDE
 from kiwiresearch.kin.tree import Fact, PersonId, Tree
 
 OUR_NOTES = (DATE_NOTE, SCOPE_NOTE, QUOTE_NOTE, URL_NOTE, HASH_NOTE, QUALIFIER_NOTE, STATUS_NOTE, NO_UNION)
-"""How notes begin that this program writes, and reads."""
+"""Prefixes of notes that this program writes and reads."""
 EVENT = frozenset({"DATE", "PLAC", "SOUR", "NOTE"})
 READ_BELOW: dict[str, frozenset[str]] = {
     **dict.fromkeys(("BIRT", "BAPM", "CHR", "DEAT", "BURI", "DIV", "ANUL"), EVENT),
@@ -47,7 +47,7 @@ EVENT_KINDS = tuple(kind.lower() for kind in (UNION_ENDED, MARRIED, PARTNERS))
 
 
 def note_unread(file: GedcomFile) -> None:
-    """Note each line below what is read that no rule looks at; lines of the records themselves are noted elsewhere."""
+    """Note each unread line below the lines that are read; lines of the records themselves are noted elsewhere."""
     for record in file.records.values():
         if record.tag in ("INDI", "FAM"):
             for line in record.children:
@@ -76,7 +76,7 @@ def _note_below(file: GedcomFile, line: GedcomLine, path: str) -> None:
 
 
 def _is_unread(file: GedcomFile, above: GedcomLine, line: GedcomLine) -> bool:
-    """A note that is not of ours, or a repository of another name than its source."""
+    """Whether a note is not ours, or a repository has another name than its source."""
     if line.tag == "REPO":
         found = file.records.get(line.points_to)
         return found is not None and found.get("NAME") not in (above.get("ABBR"), above.get("TITL"))
@@ -93,16 +93,16 @@ EXPORT_AGAIN = "Export it from your family tree program as GEDCOM 5.5.1 or 7."
 
 @dataclass(frozen=True, slots=True)
 class ReadGedcom:
-    """The tree of a file, what could not be read, and the people whom the file asks to keep private."""
+    """The tree of a file, what could not be read, and the people whom the file marks as private."""
 
     tree: Tree
     problems: tuple[str, ...]
-    """What is wrong with the file."""
+    """Errors of the file."""
     unread: tuple[str, ...] = ()
-    """Tags that a tree has no place for."""
+    """Tags that a tree cannot represent."""
     restricted: tuple[PersonId, ...] = ()
     home: PersonId = ""
-    """The person whom the file calls its home person, else the first one."""
+    """The person whom the file calls its home person, or else the first one."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _unpacked(path: Path) -> bytes:
-    """The tree within a GEDCOM zip; no more of it is unpacked than the limit allows."""
+    """The tree file within a GEDCOM zip; no more than the limit is unpacked."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(GDZ_MEMBER) as member:
             return member.read(MAX_FILE_BYTES + 1)
@@ -222,7 +222,7 @@ def _note_circles(file: GedcomFile, ties: RelationshipBuilder) -> None:
 
 
 def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[PersonId, PersonId]]:
-    """What is left when those without parents are taken away, again and again."""
+    """Remove people without parents repeatedly; the rest are in cycles or below one."""
     parents = Counter(child for _, child in pairs)
     children: dict[PersonId, list[PersonId]] = {}
     for parent, child in pairs:
@@ -237,7 +237,7 @@ def _in_or_below_circles(pairs: set[tuple[PersonId, PersonId]]) -> set[tuple[Per
 
 
 def _note_one_sided(file: GedcomFile) -> None:
-    """A child or partner that only one of the two records knows: the family record decides."""
+    """Note a child or partner that only one of the two records names; the family record decides."""
     for record in file.records.values():
         if record.tag != "INDI":
             continue

@@ -1,4 +1,4 @@
-"""Writes a tree as GEDCOM 5.5.1 or 7, with the words of the source under every event."""
+"""Writes a tree as GEDCOM 5.5.1 or 7, with the quotes of the sources under every event."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MarriagesOfSingles = dict[PersonId, tuple[EventVersion, ...]]
 
 
 def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCouples, MarriagesOfSingles]:
-    """The marriages of each couple, by its number, and those of people whose partner is not known."""
+    """The marriages of each couple, by its number, and those of people whose partner is unknown."""
     unions: dict[PersonId, list[int]] = defaultdict(list)
     for at, couple in enumerate(couples):
         for person in couple.members if couple.union else ():
@@ -53,7 +53,7 @@ def marriage_facts(tree: Tree, couples: Sequence[Couple]) -> tuple[MarriagesOfCo
 
 
 def _in_order(facts: list[Fact], couple: Couple) -> list[Fact]:
-    """The date that the tie has comes first."""
+    """The facts, with the date of the tie before other marriage dates."""
     start = couple.union.start if couple.union else None
     return sorted(facts, key=lambda fact: start is not None and fact.field == MARRIAGE.date and fact.when != start)
 
@@ -63,7 +63,7 @@ def _unions(
 ) -> dict[int, tuple[Evidence, ...]]:
     """The couples a fact is about, and the evidence for each.
 
-    They are those of the same day, those of the same words, or the only one.
+    They are those with the same day, those with the same words, or the only one.
     """
     ties = {at: tie for at in unions if (tie := couples[at].union)}
     words = {at: _words(tie.evidence) for at, tie in ties.items()}
@@ -81,7 +81,7 @@ def _words(evidence: Sequence[Evidence]) -> set[tuple[str, str]]:
 
 
 def _words_of_day(tie: Relationship, facts: Sequence[Fact]) -> set[tuple[str, str]]:
-    """The quotes that give the day of the marriage, which may also give its place."""
+    """The quotes that give the day of the marriage, and may also give its place."""
     dated = (fact for fact in facts if fact.when and fact.when == tie.start)
     found: set[tuple[str, str]] = set()
     return found.union(*(_words(fact.evidence) for fact in dated))
@@ -108,12 +108,12 @@ def write_family(
         out.line(1, "NOTE", NO_UNION)
     for child in couple.children:
         parts.extend((parent_scope(xrefs[tie.first], xrefs[child.person]), tie.evidence) for tie in child.ties)
-    # The scope is written even if a citation supports all ties: a reader cannot know that there are no others.
+    # The scope is written even if a citation supports all ties: a reader cannot know that it is complete.
     write_citations(out, 1, sources, [*parts, ("", ())])
 
 
 def _write_union(out: GedcomWriter, tie: Relationship, told: Sequence[EventVersion], sources: CitedSources) -> bool:
-    """The marriage and its end; whether the family itself must cite, since no event of it can."""
+    """Write the marriage and its end; returns whether the family itself must cite, since no event of it can."""
     untold = not told and tie.start is None and all(MARRIAGE_NOT_STATED in one.rationale for one in tie.evidence)
     is_untold = untold and bool(tie.evidence) and tie.kind == "spouse_of"
     first, *others = (*told, *([] if told else [EventVersion()]))
@@ -134,13 +134,13 @@ def _write_union(out: GedcomWriter, tie: Relationship, told: Sequence[EventVersi
 
 
 HEAD_KEYS = ("version", "date", "file", "submitter", "note")
-"""What a caller may say of the file: our version, the ISO day, a file name, who hands it on, and a note."""
+"""Details of the file: our version, the ISO day, a file name, the submitter, and a note."""
 PROGRAM = "kiwiresearch"
 SUBMITTER = "U1"
 
 
 def tree_gedcom(tree: RedactedTree, version: Version, *, head: Mapping[str, str]) -> str:
-    """The tree as the text of a GEDCOM file: same tree, same bytes."""
+    """The tree as the text of a GEDCOM file; the same tree gives the same bytes."""
     if version not in ("5.5.1", "7.0"):
         raise BadUsage(f"GEDCOM {version!r} cannot be written.", remedy="Ask for '5.5.1' or '7.0'.")
     unknown = sorted(set(head) - set(HEAD_KEYS))
