@@ -1,4 +1,4 @@
-"""The loop of family research: fetch, read, verify, keep, resolve, decide, and follow what was found."""
+"""The loop of family research: fetch, read, verify, store, resolve, decide, and follow what was found."""
 
 from __future__ import annotations
 

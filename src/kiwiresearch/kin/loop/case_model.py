@@ -69,7 +69,7 @@ def verify_by_model(
 
 
 def _excerpt(text: str, facts: Sequence[ExtractedFact]) -> str:
-    """The part of the text that a model reads: the beginning, and the quotes from further down."""
+    """The part of the text that a model reads: the beginning, and the quotes further down."""
     parts = [text[:MAX_TEXT]]
     parts += [one.snippet.words for one in facts if one.snippet.start >= MAX_TEXT]
     return "\n".join(dict.fromkeys(parts))
@@ -113,7 +113,7 @@ DEATH_DATES = frozenset({"death_date", "burial_date"})
 def is_long_past(record: CheckedRecord, year: int) -> bool:
     """Whether everybody the person of a record knew must be dead.
 
-    A page names children and grandchildren who are not in the tree yet, so no mask would hide them.
+    A page names children and grandchildren who are not in the tree yet, so no mask could hide them.
     """
     dates = [(one.fact.field, one.fact.when) for one in record.accepted if one.fact.when]
     return any(
@@ -166,17 +166,17 @@ class CaseModel:
 
     @property
     def problem(self) -> ModelUnreachable | None:
-        """Why the model could not be reached, if so."""
+        """Why the model could not be reached; empty if it could."""
         return self._model.problem if self._model else None
 
     def model(self) -> Model | None:
-        """The model as it may be asked now: people who may be alive are masked in all prompts."""
+        """The model for use now: people who may be alive are masked in all prompts."""
         if self._model is None or self._sees_living:
             return self._model
         return MaskedModel(self._model, self._mask().text)
 
     def names_no_living_person(self, words: str) -> bool:
-        """Whether words of a model may be sent to other sources."""
+        """Whether words from a model may be sent to other sources."""
         return self._mask().text(words) == words
 
     def _mask(self) -> Mask:

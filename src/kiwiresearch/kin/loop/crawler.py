@@ -48,7 +48,7 @@ class StepResult:
     """A sentence for the log; it names no person who may be alive."""
     new: int = 0
     reason: str = ""
-    """The condition that ended the case, for a stop."""
+    """For a stop, the condition that ended the case."""
 
 
 class Crawler:
@@ -76,7 +76,7 @@ class Crawler:
         return frozenset(source.id for source in self.sources if is_local(source))
 
     def seed(self, name: str) -> tuple[CheckedRecord, EvidenceSource]:
-        """The record a case begins with: the page of the person the user means, else the first that a source finds."""
+        """The record a case starts with: the page of the person the user means, or else the first one found."""
         problem: KiwiError = NothingFound(f"No source of this case has a page about {name!r}.")
         for source in self.sources:
             try:
@@ -181,7 +181,7 @@ class Crawler:
         return person
 
     def _drop_duplicate(self, item: FrontierItem) -> StepResult:
-        """Two records named a relative, and both turned out to be one person: one search is enough."""
+        """Drop the search for a relative who turned out to be a person searched for before."""
         with self._store.step("crawler"):
             self._store.queues.finish(item, "dropped")
             CaseProgress.load(self._store).after_step().save(self._store)
@@ -190,7 +190,7 @@ class Crawler:
     def _postpone(
         self, item: FrontierItem | RevisitItem, target: SearchTarget, result: SearchResult, retry_after_s: float
     ) -> StepResult:
-        """Put the item back until a source that wants to rest may be asked again."""
+        """Requeue the item until a resting source may be asked again."""
         later = to_utc_text(self._store.now(), later_s=retry_after_s)
         with self._store.step("crawler"):
             self._store.queues.fail(item, "a source wants to be left alone", later)

@@ -27,7 +27,7 @@ class Decisions:
 
 
 def decide(store: CaseStore, year: int, *, years_after_death: int = 0, model: Model | None = None) -> Decisions:
-    """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the one before.
+    """Resolve, dispute the implausible, rank conflicts and set who may be living; each step sees the previous one.
 
     A model is asked between the transactions, so the case is not locked while it answers.
     """
@@ -78,7 +78,7 @@ def _merge(store: CaseStore, proposals: Sequence[MergeProposal]) -> tuple[tuple[
         if not is_sure or ordered_pair(one, other) in forbidden_pairs(store):
             left.append(proposal)
             continue
-        # The person with a record of their own is kept, else the lower id.
+        # The person with their own record survives the merge, or else the lower id.
         first, second = sorted((one, other), key=lambda person: ("record" not in store.person(person).external, person))
         merged.append(
             store.merges.merge(
@@ -129,7 +129,7 @@ def _store_conflicts(store: CaseStore, found: Sequence[Conflict]) -> None:
 
 
 def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict]) -> None:
-    """Show people with the values that have the best evidence."""
+    """Make people show the values that have the best evidence."""
     shown = {fact.id: fact.preferred for fact in tree.facts}
     for conflict in found:
         at = conflict.recommended_index
@@ -139,7 +139,7 @@ def _prefer_recommended(store: CaseStore, tree: Tree, found: Sequence[Conflict])
 
 
 def update_living_status(store: CaseStore, year: int, years_after_death: int) -> None:
-    """Set for everybody whether they may be alive, by what is known now."""
+    """Set for everybody whether they may be alive, by current knowledge."""
     with store.step("privacy"):
         _set_living(store, store.tree(), year, years_after_death)
 

@@ -84,7 +84,7 @@ def _is_same_first_name(one: PersonName, other: PersonName) -> bool:
 
 
 SPELLING_VARIANT, CLOSE_SPELLING_VARIANT = 0.92, 0.96
-"""From this similarity two first names are spellings of one: of a parent, and of a wife without another name."""
+"""From this similarity two first names are spellings of one: for a parent, and for a wife without another name."""
 
 
 @dataclass(frozen=True, slots=True)

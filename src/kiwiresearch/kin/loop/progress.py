@@ -12,7 +12,7 @@ from kiwiresearch.kin.sources import EvidenceSource
 from kiwiresearch.kin.store import QUEUES, CaseStore, ClueItem, FrontierItem, Item, ItemStatus
 
 TARGET_CONFIDENCE = 0.9
-"""The confidence that ends a case, or that share of the best its sources can give."""
+"""The confidence that ends a case, or this share of the best its sources can reach."""
 LOW_DISCOVERY_RATE = 0.1
 MAX_QUERIES_IN_VAIN = 10
 RECENT_QUERIES = 20
@@ -27,7 +27,7 @@ class LoopState:
     budget_limit: int = 0
     target_person_confidence: float = 0.0
     attainable_confidence: float = 1.0
-    """What the enabled sources can reach: one encyclopedia alone never gives 0.9."""
+    """The best the enabled sources can reach: one encyclopedia alone never gives 0.9."""
     generation_depth: int = 0
     """Up to this many generations from the seed nobody is left to search for."""
     target_generations: int = 0
@@ -73,7 +73,7 @@ REASONS: Mapping[str, str] = {
 
 
 def stop_reason(state: LoopState) -> str | None:
-    """The name of the first condition that holds; None to go on."""
+    """The name of the first condition that holds; None to continue."""
     return next((name for name, holds in STOP_CONDITIONS.items() if holds(state)), None)
 
 
@@ -86,11 +86,11 @@ BOOKS_CONFIDENCE = (RELIABILITY["lead"] * 0.9 + RELIABILITY["infobox"] * 0.75) /
 """What books can reach for a person: a rule is 0.9 sure of dates in the lead, and 0.75 of places, which only the box
 has. Books copy from each other, so they count as one source."""
 OTHER_CONFIDENCE = {"wikidata": RELIABILITY["wikidata"] * 0.65}
-"""What other sources can reach by the confidence they give their own statements."""
+"""The confidence that other sources can reach, by their own rating of their statements."""
 
 
 def attainable_confidence(sources: Iterable[EvidenceSource]) -> float:
-    """What the sources of a case can reach: as much as the best of them, since agreement makes none better."""
+    """The confidence that the sources of a case can reach: that of the best, since agreement does not raise it."""
     reached = [
         BOOKS_CONFIDENCE if is_local(one) else OTHER_CONFIDENCE.get(one.id, RELIABILITY["plugin"]) for one in sources
     ]
@@ -131,7 +131,7 @@ class CaseProgress:
         )
 
     def after_import(self) -> CaseProgress:
-        """After an import of new people: earlier searches in vain say nothing about them."""
+        """Reset after an import of new people: earlier searches without results do not apply to them."""
         return replace(self, since_discovery=0, recent=())
 
     def loop_state(self, store: CaseStore, settings: CaseSettings, attainable: float = BOOKS_CONFIDENCE) -> LoopState:

@@ -1,4 +1,4 @@
-"""Queries for the frontier: which relatives and clues are worth a search, in which order, and none asked twice."""
+"""Queries for the frontier: which relatives and clues are worth a search, in which order, and without repeats."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ class Priority:
     """The terms of an item's priority, each from 0 to 1 except the tier; ties go by id."""
 
     closeness: float
-    """To the seed: 1 for the seed, a half for its parents."""
+    """Closeness to the seed: 1 for the seed, a half for its parents."""
     gain: float
-    """What is missing of the person, as far as the query is likely to find it."""
+    """How much is missing about the person, as far as the query is likely to find it."""
     reliability: float
-    """Of the source that will be asked."""
+    """The reliability of the source that will be asked."""
     clue: float = 0.0
     """The priority of the clue that led here."""
     age: float = 0.0
-    """Items queued early come before later ones, so nothing waits for ever."""
+    """Items queued early come before later ones, so nothing waits forever."""
     tier: int = 0
 
     @property
@@ -104,7 +104,7 @@ PLACEHOLDER_NAMES = frozenset({"unknown", "none", "unnamed", "infant", "son", "d
 LINKED_GAIN, SEARCHED_GAIN = 1.0, 0.1
 """A linked page exists; a search for a name mostly finds nothing. So all linked pages come before all searches."""
 ASIDE_DISTANCE = 2.5
-"""The distance of a step aside, in generations: grandparents come before brothers and sisters."""
+"""The distance of a step aside, in generations: grandparents come before siblings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ def is_full_name(name: str) -> bool:
 
 
 def relatives_scope(person: PersonId) -> str:
-    """The scope within which queries for a person's relatives repeat each other: namesakes have other relatives."""
+    """The scope within which queries for a person's relatives count as repeats: namesakes have other relatives."""
     return f"relative:{person}"
 
 

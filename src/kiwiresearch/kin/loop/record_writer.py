@@ -23,10 +23,10 @@ from kiwiresearch.kin.tree import (
 from kiwiresearch.text import fold
 
 AddressLookup = Callable[[str, str], str | None]
-"""The address of the page at a path of a book; None if there is none."""
+"""The address of the page at a path of a book; None if it does not exist."""
 
 OPENING_CHARS = 600
-"""A record names its person within its first characters."""
+"""How far into a record the name of its person is looked for."""
 SURE_OF_NAME = 0.9
 
 SEX_OF: dict[FieldName, Sex] = {"father": "male", "mother": "female"}
@@ -39,7 +39,7 @@ TIE_OF_FIELD: dict[FieldName, tuple[RelationKind, bool]] = {
     "partner": ("partner_of", True),
     "sibling": ("sibling_of", True),
 }
-"""The kind of tie, and whether the person of the page comes first in it."""
+"""The kind of tie, and whether the person the page is about comes first in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Relative:
     address: str
     """The address of their own page, if the record links to one."""
     relatives: tuple[Relative, ...] = ()
-    """Their own relatives in the record: the parents of a parent."""
+    """Their own relatives in the record, such as a parent's parents."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """The person of a record and the relatives it names, as the case has them now."""
+    """The person of a record and the relatives it names, as stored in the case."""
 
     person: PersonId
     relatives: tuple[Relative, ...]
@@ -83,7 +83,7 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
     store.add_person(person, read.name or read.title, read.sex, {"record": address})
     if fold(read.title) != fold(read.name):
         store.alias(person, read.title, "title")
-    # An encyclopedia reports what others saw.
+    # An encyclopedia is secondary: it reports what others witnessed.
     information: InformationKind = "secondary" if fetched.source.form == "authored" else "undetermined"
     writer = _RecordWriter(store, record, find_address, source, information)
     writer.store_name(person)
@@ -101,7 +101,7 @@ def store_record(store: CaseStore, record: CheckedRecord, find_address: AddressL
 
 @dataclass(frozen=True, slots=True)
 class _RecordWriter:
-    """A record that is being stored."""
+    """Writes one record into the store."""
 
     store: CaseStore
     record: CheckedRecord
@@ -110,7 +110,7 @@ class _RecordWriter:
     information: InformationKind
 
     def store_name(self, person: PersonId) -> None:
-        """A person has the name that their own record begins with, whatever other records call them."""
+        """Prefer the name at the start of a person's own record over those in other records."""
         name = self.record.read.name or self.record.read.title
         start = self.record.fetched.text.find(name, 0, OPENING_CHARS)
         if start < 0:
@@ -133,9 +133,9 @@ class _RecordWriter:
         )
 
     def store_relative(self, person: PersonId, one: MentionedPerson, path: tuple[str, ...]) -> Relative:
-        """A relative of the record: the person of the page it links to, or one known from here alone.
+        """A relative in the record: the person of the page it links to, or a person known only from this record.
 
-        The `path` of names from the record's address gives the latter their id.
+        The latter's id is made from `path`: the record's address and the names on the way.
         """
         path = (*path, one.field, fold(one.name))
         relative = self._person(one, path)
@@ -178,7 +178,7 @@ class _RecordWriter:
         )
 
     def address_of(self, one: CheckedFact) -> str:
-        """The address that a relation links to; a link of a page to itself means nothing."""
+        """The address that a relation links to; links of a page to itself are ignored."""
         page, own, target = self.record.fetched.page, self.record.fetched.source.url, one.fact.target
         if not target:
             return ""

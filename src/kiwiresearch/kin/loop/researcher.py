@@ -59,7 +59,7 @@ class Researcher:
 
     @property
     def model_problem(self) -> ModelUnreachable | None:
-        """Why the model could not be reached, if so; the rules went on without it."""
+        """Why the model could not be reached, if so; the rules continued without it."""
         return self._case_model.problem
 
     def start(self) -> tuple[PersonId, ...]:
@@ -98,7 +98,7 @@ class Researcher:
                 return self._stop(reason, stop_sentence(reason, state), state)
         item = next((one for queue in QUEUE_ORDER if (one := self._store.queues.take(queue))), None)
         if item is None:
-            # The rest has to wait for its time, which for now is the same as nothing.
+            # The remaining items are not due yet, so there is nothing to do now.
             left = sum(self._store.queues.sizes().values())
             words = f"Nothing is left to look for now; {left} of the queries have to wait for their time."
             return self._stop("frontier_empty", words, self.state())
@@ -194,5 +194,5 @@ class Researcher:
 
 
 def is_time_to_decide(step: int) -> bool:
-    """Eight times while the number of steps doubles, because deciding takes longer as the case grows."""
+    """Decide eight times while the number of steps doubles, because deciding takes longer as the case grows."""
     return step % max(DECIDE_EVERY, (1 << step.bit_length() - 1) // 8) == 0

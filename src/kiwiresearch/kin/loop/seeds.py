@@ -179,7 +179,7 @@ def _fit(words: Sequence[str], read: PersonReading, alias: str) -> int:
 
 
 def _is_short_for(words: Sequence[str], name: Sequence[str]) -> bool:
-    """'J. S. Bach', 'JRR Tolkien' and 'Abe Lincoln': one word at least is the same, and none is left over."""
+    """'J. S. Bach', 'JRR Tolkien' and 'Abe Lincoln': at least one word is the same, and none is left over."""
     if not set(words) & {word for word in name if len(word) > 1 and word not in ROMANS}:
         return False
     left = list(name)

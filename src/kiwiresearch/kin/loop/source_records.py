@@ -26,12 +26,12 @@ RELIABILITY: Mapping[Method, float] = {
     "model": 0.48,
     "user": 0.80,
 }
-"""How far a value is trusted by how it was found; an encyclopedia is itself written from other books."""
+"""How far a value is trusted by how it was found; an encyclopedia is itself based on other books."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFact:
-    """A value with its status, and why it was rejected if so."""
+    """A value with its status, and the reason if it was rejected."""
 
     fact: ExtractedFact
     status: Status
@@ -121,7 +121,7 @@ class SearchTarget:
 
 @dataclass(frozen=True, slots=True)
 class SourceAnswer:
-    """What came of the search in one source."""
+    """The result of the search in one source."""
 
     source: str
     outcome: Outcome
@@ -141,7 +141,7 @@ class SearchResult:
     source: EvidenceSource | None = None
     answers: tuple[SourceAnswer, ...] = ()
     retry_after_s: float | None = None
-    """How long a source that was not asked wants to be left alone."""
+    """How long to leave a source alone that was not asked."""
 
     @property
     def is_known(self) -> bool:
@@ -156,7 +156,7 @@ class SearchResult:
 
     @property
     def sources_without_hit(self) -> tuple[str, ...]:
-        """Sources that looked and have nothing."""
+        """Sources that searched and found nothing."""
         return tuple(one.source for one in self.answers if one.outcome == "nothing")
 
 
@@ -192,7 +192,7 @@ def search_sources(
             answers.append(SourceAnswer(source.id, "not asked", problem.rule))
             continue
         except HostAway:
-            raise  # a book of a host that is away may have the record
+            raise  # a book of an unreachable host may have the record
         except KiwiError as problem:
             answers.append(SourceAnswer(source.id, "no answer", _failure_kind(problem)))
             continue
@@ -210,7 +210,7 @@ def _ask_source(
     fits: Callable[[CheckedRecord], bool],
     is_known: Callable[[Fetched], bool],
 ) -> tuple[CheckedRecord | None, bool]:
-    """A new record of a source, and whether it has one that the case has already."""
+    """A new record of a source, and whether it has one that is already in the case."""
     if target.address:
         if not is_local(source) and (target.person is None or target.person.living != "deceased"):
             raise SourceRefused(

@@ -1,4 +1,4 @@
-"""Who may be living: the latest possible birth of each person, and one rule; nothing known counts as living."""
+"""Who may be living: the latest possible birth of each person, and one rule; without data they count as living."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ MAX_SPOUSE_GAP = 60
 MAX_SIBLING_GAP = OLDEST_FATHER - YOUNGEST_PARENT
 """They may be children of one father by two mothers."""
 MAX_TIES_AWAY = 24
-"""How many ties a date reaches over; a date further away says nothing of use, and a wrong tie nothing at all."""
+"""How many ties a date is passed along; further away it is of little use, and a wrong tie would mislead."""
 BELIEVED_STATUSES: frozenset[Status] = frozenset({"verified", "unverified", "conflicting"})
 BY_SIBLING = Message("a sibling", "ground.sibling")
 BY_SPOUSE = Message("a spouse", "ground.spouse")
 BY_PARENT = Message("a parent", "ground.parent")
 BY_CHILD = Message("a child", "ground.child")
 OPEN_END_DAY = 10**14
-"""A later day is the end of an open range."""
+"""A later day marks the end of an open range."""
 
 
 @dataclass(frozen=True, slots=True)
 class BirthBound:
-    """A year, and the kind of evidence it comes from: never whose."""
+    """A year, and the kind of evidence it comes from, never the person."""
 
     year: int
     ground: Message
@@ -40,7 +40,7 @@ class BirthBound:
 
 @dataclass(frozen=True, slots=True)
 class OwnDates:
-    """What a person's own dates say, each at its latest."""
+    """The latest years that a person's own dates allow."""
 
     born: int | None
     died: int | None
@@ -59,7 +59,7 @@ class BirthStep:
 
 
 def last_year(when: DateRange | None) -> int | None:
-    """The last year that agrees with a date; none for 'after 1950'."""
+    """The last year that agrees with a date; None for 'after 1950'."""
     if when is None or when.reach()[1] > OPEN_END_DAY:
         return None
     return day_at(when.reach()[1]).year
@@ -72,7 +72,7 @@ def first_year(when: DateRange | None) -> int | None:
 
 
 def own_dates(tree: Tree) -> dict[PersonId, OwnDates]:
-    """The dates of each person; where sources compete, the one that makes the person younger."""
+    """The dates of each person; if sources disagree, the one that makes the person younger."""
     married: dict[PersonId, list[DateRange]] = defaultdict(list)
     for tie in tree.relationships:
         if tie.kind == "spouse_of" and tie.start and is_believed(tie):
@@ -116,10 +116,9 @@ def _earliest(years: Iterable[int | None]) -> int | None:
 
 
 def latest_births(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> dict[PersonId, BirthBound]:
-    """The latest year of birth of each person of whom anything can be said.
+    """The latest year of birth of each person for whom there is any evidence.
 
-    A person's own date of birth is not argued with: a relative who makes it
-    impossible is a wrong relative.
+    A person's own date of birth takes precedence: a relative who makes it impossible is the wrong one.
     """
     fixed = {person for person, own in dates.items() if own.born is not None or own.first_born is not None}
     known = {person: bound for person, own in dates.items() if (bound := _from_own(own))}
@@ -163,7 +162,7 @@ def _from_own(own: OwnDates) -> BirthBound | None:
 
 
 def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tuple[PersonId, BirthBound]]:
-    """Nobody is born after the mother's death, a year after the father's, or marries the dead."""
+    """Nobody is born after the mother's death or over a year after the father's, or marries a dead person."""
     for tie in filter(is_believed, tree.relationships):
         if tie.kind in ("spouse_of", "partner_of"):
             for one, other in ((tie.first, tie.second), (tie.second, tie.first)):
@@ -178,7 +177,7 @@ def _from_deaths(tree: Tree, dates: Mapping[PersonId, OwnDates]) -> Iterable[tup
 
 
 def _died(own: OwnDates | None) -> int | None:
-    """The year of a death, unless it comes before the birth: then one of the two is wrong, and nobody knows which."""
+    """The year of a death, unless it is before the birth: then either may be wrong."""
     if own is None or own.died is None or (own.born is not None and own.died < own.born):
         return None
     return own.died
@@ -208,7 +207,7 @@ def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
 
 
 def _people_in_cycles(tree: Tree) -> set[PersonId]:
-    """People who are their own ancestors, and those between two such: their ties say nothing about time."""
+    """People who are their own ancestors, and those between two such; their ties are no evidence of time."""
     parents: dict[PersonId, set[PersonId]] = defaultdict(set)
     children: dict[PersonId, set[PersonId]] = defaultdict(set)
     for tie in _parent_ties(tree):
@@ -233,21 +232,21 @@ def _people_in_cycles(tree: Tree) -> set[PersonId]:
 
 
 MAX_AGE = 110
-"""Anyone born more years ago counts as dead."""
+"""Anyone born longer ago counts as dead."""
 MAX_AGE_IF_MARKED = 122
-"""A mark that says living is believed up to this age: nobody has been older."""
+"""A 'living' mark is believed up to this age: nobody has been older."""
 SEED_YEARS = 100
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 
 @dataclass(frozen=True, slots=True)
 class LivingVerdict:
-    """Whether a person may be alive; `why` names no one, and gives no date."""
+    """Whether a person may be alive; `why` contains neither names nor dates."""
 
     status: LivingStatus
     why: Message
     born_by: int | None = None
-    """The latest year of birth that the evidence leaves open. As private as the person is."""
+    """The latest year of birth that the evidence allows. As private as the person."""
 
     @property
     def is_withheld(self) -> bool:
@@ -258,11 +257,10 @@ class LivingVerdict:
 def living_status(
     tree: Tree, year: int, *, years_after_death: int = 0, overrides: Mapping[PersonId, LivingStatus] | None = None
 ) -> Mapping[PersonId, LivingVerdict]:
-    """The verdict on everybody in the tree, as of a year.
+    """The living status of everybody in the tree, as of a year.
 
-    `overrides` is what the user says, and wins. `years_after_death` keeps the
-    dead private for so long. `Person.living` is an outcome of this function, so
-    only a mark that says living is looked at, and it yields to a death.
+    `overrides` is the user's decision, and wins. `years_after_death` treats the dead as living for that long.
+    `Person.living` is a result of this function, so only a 'living' mark is read, and a death overrides it.
     """
     if years_after_death < 0:
         raise BadSettings(
@@ -311,7 +309,7 @@ def _deaths(tree: Tree, person: Person) -> list[DateRange]:
 
 
 def _is_death_stated(tree: Tree, person: Person, own: OwnDates, year: int) -> bool:
-    """Whether anything says that the person died: with a date that can be true, or with none at all."""
+    """Whether any evidence says that the person died, with a plausible date or without one."""
     deaths = _deaths(tree, person)
     if deaths:
         return any(_is_possible_death(death, own, year) for death in deaths)
@@ -323,7 +321,7 @@ def _is_death_stated(tree: Tree, person: Person, own: OwnDates, year: int) -> bo
 
 
 def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
-    """A death in the future, or before a birth in living memory, is an error of the source."""
+    """Whether a date of death can be right: not in the future, nor before a birth in living memory."""
     first, last = first_year(death), last_year(death)
     if first is not None and first > year:
         return False
@@ -333,17 +331,17 @@ def _is_possible_death(death: DateRange, own: OwnDates, year: int) -> bool:
 
 
 def _years_since(tree: Tree, person: Person, year: int) -> int | None:
-    """Years since the death, if every source gives a date for it."""
+    """Years since the death, if every source dates it."""
     years = [last_year(death) for death in _deaths(tree, person)]
     known = [one for one in years if one is not None]
     return year - max(known) if known and len(known) == len(years) else None
 
 
 def is_likely_living(person: Person, year: int, *, texts: Iterable[str] = ()) -> bool:
-    """The check as it was first drawn up: alone with one person, and not living when nothing is known.
+    """The original check: of one person alone, and not living if nothing is known.
 
-    It takes people without dates for dead, unless `texts` (what sources say of
-    them) has an e-mail address or the like. Exports use `living_status`.
+    It counts people without dates as dead, unless `texts` (what sources say about them) has
+    an e-mail address or the like. Exports use `living_status`.
     """
     if person.living == "living":
         return True

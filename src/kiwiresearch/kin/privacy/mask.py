@@ -42,7 +42,7 @@ class Mask:
 
     @cached_property
     def people(self) -> Mapping[str, PersonId]:
-        """Whom each mark replaces, to read an answer by. It stays with the owner."""
+        """The person each mark replaces, to read an answer by. For the owner only."""
         unlisted = set(self._withheld.unlisted_relatives)
         numbers = self._withheld.pseudonym_numbers
         return {f"[LIVING-{number}]": one for one, number in numbers.items() if one not in unlisted}

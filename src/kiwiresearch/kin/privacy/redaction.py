@@ -36,7 +36,7 @@ from kiwiresearch.text.dates import DateRange, years
 
 
 def decade(when: DateRange | None) -> DateRange | None:
-    """'3 May 1990' as the 1990s; a range as the decades it touches. Open ranges and times before Christ as nothing."""
+    """'3 May 1990' as the 1990s; a range as the decades it touches. None for open ranges and years BC."""
     if when is None or when.qualifier in ("before", "after") or when.first_year < 1:
         return None
     first, last = (year // 10 * 10 for year in (when.first_year, when.last_year))
@@ -45,7 +45,7 @@ def decade(when: DateRange | None) -> DateRange | None:
 
 
 def _private_tree(withheld: WithheldPeople) -> Tree:
-    """The tree with names and ties of everybody, and of the living no more than a decade and a state."""
+    """The tree with everybody's names and ties, and for the living only decades and states."""
     tree = withheld.tree
     persons = {one.id: _person(one) if withheld.withholds(one.id) else one for one in tree.persons.values()}
     ties = tuple(_tie(tie, withheld) for tie in tree.relationships)
@@ -74,11 +74,11 @@ def _tie(tie: Relationship, withheld: WithheldPeople) -> Relationship:
 
 
 def _fact(fact: Fact, withheld: WithheldPeople) -> Fact | None:
-    """A fact made less exact where it must be; None if nothing would be left, or the birthday could be guessed."""
+    """A fact made less exact if necessary; None if nothing would be left, or the birthday could be guessed."""
     shared = fact.field in MARRIAGE_FIELDS and withheld.shares_withheld_marriage(fact.person)
     if not withheld.withholds(fact.person) and not shared:
         evidence = _scrubbed(fact.evidence, withheld, fact.person)
-        # Of a spouse, the date is that of the marriage.
+        # For a spouse, the date is that of the marriage.
         theirs = fact.when and fact.field in RELATION_FIELDS and withheld.names_withheld_relative(fact)
         when = decade(fact.when) if theirs else fact.when
         return fact if (evidence, when) == (fact.evidence, fact.when) else replace(fact, evidence=evidence, when=when)
@@ -107,12 +107,12 @@ def _reveals(text: str, withheld: WithheldPeople, *people: PersonId) -> bool:
 
 
 def _without_words(one: Evidence) -> Evidence:
-    """Evidence without its words: the snippet repeats exactly what the field no longer says."""
+    """Evidence without its words: the snippet repeats exactly what the field must not show."""
     return replace(one, snippet=WITHHELD, start=-1, end=-1, locator="", rationale="")
 
 
 POINTER = re.compile(r"@[^@\s]{1,40}@")
-"""How a GEDCOM file points at a person: whoever has the file can look them up."""
+"""How a GEDCOM file points at a person: anyone with the file can look them up."""
 MIN_EXTERNAL_ID = 4
 """A shorter external id occurs in addresses by chance."""
 
@@ -171,7 +171,7 @@ class _PublicRedaction:
         if fact.field in MARRIAGE_FIELDS and self._withheld.shares_withheld_marriage(fact.person):
             return None
         is_named = fact.field in RELATION_FIELDS and self._names(fact)
-        # Dates and places of the dead are their own, whoever shares them; other values may name somebody.
+        # Dates and places of the dead are shown even if a living person shares them; other values may name a person.
         is_revealing = fact.field in ("occupation", "title") and self._reveals(fact.value, (fact.person,))
         if is_named or is_revealing:
             if is_named and self._exclude:
@@ -183,7 +183,7 @@ class _PublicRedaction:
         return fact if evidence == fact.evidence else replace(fact, evidence=evidence)
 
     def _names(self, fact: Fact) -> bool:
-        """Whether the relative of a fact is withheld, or has the name of somebody who is."""
+        """Whether the relative of a fact is withheld, or has the name of a withheld person."""
         if fact.value == LIVING_NAME:
             return False
         return self._withheld.names_withheld_relative(fact) or self._names_withheld_person(fact.value)
@@ -259,7 +259,7 @@ def _anonymous_source(source: Source, name: SourceId) -> Source:
 
 
 Mode = Literal["owner", "private", "public", "exclude"]
-"""From showing all to leaving withheld people out; exports are `public` unless another mode is chosen."""
+"""From showing everything to leaving withheld people out; exports are `public` unless another mode is chosen."""
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
@@ -292,7 +292,7 @@ def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
     if isinstance(tree, RedactedTree) and tree.mode != "owner":
         if MODES.index(tree.mode) >= MODES.index(mode):
             return tree
-        # A redacted tree no longer shows why somebody counts as dead, so the earlier verdicts stay.
+        # A redacted tree no longer shows why a person counts as dead, so the earlier verdicts stay.
         why, withheld = Message("as found before"), set(tree.withheld)
         verdicts = {one: LivingVerdict("living" if one in withheld else "deceased", why) for one in tree.persons}
         return redact_withheld(WithheldPeople(tree, year, verdicts), mode)

@@ -50,7 +50,7 @@ def _folded(word: str) -> str:
 
 
 def contains_words(words: str, text: str) -> bool:
-    """Whether a text contains words as whole words: 'I1' is not in 'I12'."""
+    """Whether a text contains these words, not as parts of others: 'I1' is not in 'I12'."""
     at = text.find(words)
     while at >= 0:
         end = at + len(words)
@@ -116,7 +116,7 @@ def without_contacts(text: str) -> str:
 
 
 def has_modern_clue(text: str) -> bool:
-    """Whether a text about a person can only be of our time."""
+    """Whether a text about a person can only be from our time."""
     return bool(CLUES.search(text) or any(one.kind in ("e-mail", "handle") for one in contacts_in(text)))
 
 
@@ -140,7 +140,7 @@ def parts_of(place: str) -> tuple[str, ...]:
 
 
 def region(place: str) -> str:
-    """'Hope, Hempstead, Arkansas, USA' as 'Arkansas, USA'; nothing of a place that names neither.
+    """'Hope, Hempstead, Arkansas, USA' as 'Arkansas, USA'; empty if a place names neither state nor country.
 
     >>> region("Leeds, Yorkshire")
     ''

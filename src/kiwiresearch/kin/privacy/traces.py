@@ -152,9 +152,9 @@ class TraceFinder:
 
 
 def _is_scattered(part: list[Token], kind: TraceKind) -> bool:
-    """Whether words and numbers only happen to follow each other: a number is a sign or two from what it belongs to.
+    """Whether words and numbers are adjacent only by chance: a number is within two characters of what it belongs to.
 
-    A year and a month are '1990-05', with both figures, since '1990, 5' may be anything.
+    A year and a month are '1990-05', with both digits, since '1990, 5' may be anything.
     """
     numbers = [token.word.isdecimal() for token in part]
     if len(part) == 1 or not (all(numbers) if kind == "date" else any(numbers)):
@@ -168,7 +168,7 @@ def _is_scattered(part: list[Token], kind: TraceKind) -> bool:
 
 
 def _can_be_initial(token: Token) -> bool:
-    """'A Smith' may be a name, 'a Smith' is none."""
+    """'A Smith' may be a name, 'a Smith' is not."""
     return len(token.word) > 1 or token.is_namelike
 
 
@@ -198,7 +198,7 @@ def _parts(run: WordSequence) -> set[WordSequence]:
 
 def name_pairs(run: WordSequence) -> list[tuple[str, str]]:
     """Pairs of words of a name that identify the person; a given name may be an initial."""
-    # The last word is the family's, even where it is an article elsewhere, as in 'Łoś'.
+    # The last word is the family name, even if it is an article elsewhere, as in 'Łoś'.
     kept = [word for at, word in enumerate(run, 1) if word not in PARTICLES or at == len(run)]
     telling = [word for word in kept if not word.isdecimal()]
     pairs = list(combinations(dict.fromkeys(telling), 2))
@@ -247,4 +247,4 @@ def month_names() -> list[list[str]]:
 
 
 MONTHS = frozenset(name for names in month_names() for name in names)
-"""'Jan' alone is a month in most texts, and nobody's name."""
+"""'Jan' alone is a month in most texts, not a name."""

@@ -50,7 +50,7 @@ class WithheldPeople:
     verdicts: Mapping[PersonId, LivingVerdict]
 
     def withholds(self, person: PersonId) -> bool:
-        """Whether a person is withheld. Anyone who is not in the tree is."""
+        """Whether a person is withheld; anyone who is not in the tree is."""
         verdict = self.verdicts.get(person)
         return verdict is None or verdict.is_withheld
 
@@ -61,7 +61,7 @@ class WithheldPeople:
         return {one: number for number, one in enumerate((*people, *self.unlisted_relatives), 1)}
 
     def pseudonym(self, person: PersonId) -> PersonId:
-        """The id to publish: a pseudonym of a withheld person, the real id of anyone else."""
+        """The id to publish: a pseudonym for a withheld person, the real id for anyone else."""
         return f"living-{self.pseudonym_numbers[person]}" if person in self.pseudonym_numbers else person
 
     @cached_property
@@ -117,12 +117,12 @@ class WithheldPeople:
         return any(map(self.withholds, matches)) if matches else self._may_be_living(fact)
 
     def shares_withheld_marriage(self, person: PersonId) -> bool:
-        """Whether the person was married to somebody who is withheld."""
+        """Whether the person was married to a withheld person."""
         spouses = (fact for fact in self.tree.facts_of(person) if fact.field in ("spouse", "partner"))
         return any(map(self.withholds, self.tree.spouses(person))) or any(map(self.names_withheld_relative, spouses))
 
     def _matching_relatives(self, fact: Fact) -> list[PersonId]:
-        """The relatives whom a fact names: exact matches of the name, or failing that, a shared given name."""
+        """The relatives a fact names: exact matches of the name, or failing that, a shared given name."""
         value = words(fact.value)
         relatives = [one for one in self._relatives(fact) if one in self.tree.persons]
         same = [one for one in relatives if any(words(name) == value for name in self.traits[one].names)]
@@ -157,7 +157,7 @@ class WithheldPeople:
         return self.year - (born + max_years_later) <= MAX_AGE
 
     def _given_names(self, person: PersonId) -> set[str]:
-        """The words of all names of a person but each last one, which a family shares."""
+        """The words of all names of a person except each last one, which a family shares."""
         one = self.tree.persons.get(person)
         found: set[str] = set()
         for name in (one.name, *one.names) if one else ():
@@ -194,7 +194,7 @@ class WithheldPeople:
 
     @cached_property
     def _withheld_by_person(self) -> Mapping[PersonId, list[PersonId]]:
-        """The withheld relatives of each person who is shown, as far out as a page about that person mentions any."""
+        """The withheld relatives of each person who is shown, as far as a page about that person would mention them."""
         shown = [one for one in self.tree.persons if not self.withholds(one)]
         return {one: found for one in shown if (found := self._withheld_relatives(one))}
 
