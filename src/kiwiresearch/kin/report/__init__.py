@@ -1,4 +1,4 @@
-"""What a family researcher reads: the report, its pictures and its summary."""
+"""The family report, its pictures and its summary."""
 
 from __future__ import annotations
 

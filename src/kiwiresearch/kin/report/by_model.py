@@ -1,4 +1,4 @@
-"""A summary worded by a model; each sentence is checked against the sentences of the rules that it rests on."""
+"""A summary written by a model; each sentence is checked against the rule-made sentences it is based on."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ DOUBT_WORDS = "c before after between about disagree without no known adoptive f
 PRONOUNS, SMALL, CUES, DOUBT = (
     frozenset(words.split()) for words in (PRONOUN_WORDS, SMALL_WORDS, CUE_WORDS, DOUBT_WORDS)
 )
-"""Words that replace a name; that only join; that say what happened; that express doubt."""
+"""Words that replace a name; that only connect; that say what happened; that express doubt."""
 NAME_PREFIX = "name:"
 
 
 @dataclass(frozen=True, slots=True)
 class CutSentence:
-    """A sentence cut at its cues: the words and dates after each, and before the first of them ('')."""
+    """A sentence cut at its cues: the words and dates after each, and before the first cue (under '')."""
 
     words: Mapping[str, tuple[str, ...]]
     dates: Mapping[str, tuple[DateRange, ...]]
@@ -52,9 +52,9 @@ class CutSentence:
 
 
 def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]) -> Fault | None:
-    """The first thing that is wrong with a sentence; None lets it through.
+    """The first fault of a sentence; None if it passes.
 
-    `names` are those of all people whom the sources tell of: a name is taken whole or not at all.
+    `names` are those of all people in the sources; a name must be used in full.
     """
     if not any(char.isalpha() for char in text):
         return "empty"
@@ -73,7 +73,7 @@ def fault_of(text: str, sources: Sequence[SummarySentence], names: Sequence[str]
 
 
 def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
-    """The sentence at its cues, with each name as one word and each date as a date."""
+    """Cut the sentence at its cues, with each name as one word and each date as a date."""
     words: dict[str, list[str]] = {"": []}
     dates: dict[str, list[DateRange]] = {"": []}
     found: set[str] = set()
@@ -88,7 +88,7 @@ def cut_sentence(text: str, names: Sequence[str]) -> CutSentence:
             elif word not in SMALL:
                 words[cue].append(word)
         if dated:
-            # The signs of a date that hold it back count as words: without them it is another date.
+            # Words of a date that express doubt count as words: without them it is another date.
             found |= {fold(word) for word in WORD.findall(text[dated.start : dated.end])} & DOUBT
             dates[cue].append(dated.when)
             at = dated.end
@@ -120,7 +120,7 @@ def _same_subject(mine: CutSentence, said: CutSentence) -> bool:
 
 
 def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool:
-    """Whether the words after a cue follow it in a source too; a date may be left out or less exact."""
+    """Whether the words after a cue follow it in a source too; a date may be omitted or less exact."""
     if not cue:
         return True
     for said in theirs:
@@ -130,15 +130,15 @@ def _follows(cue: str, mine: CutSentence, theirs: Sequence[CutSentence]) -> bool
 
 
 def _covers(when: DateRange, known: DateRange) -> bool:
-    """Whether a date is the known one, or the month or year it lies in."""
+    """Whether a date is the known one, or the month or year that contains it."""
     return when.qualifier == known.qualifier and when.earliest <= known.earliest and known.latest <= when.latest
 
 
 MAX_SENTENCES = 8
 MAX_FACTS = 30
-"""How many sentences a model is given; the rest, such as long lists of marriages, stay as the rules wrote them."""
+"""How many sentences a model is given; the others, such as long lists of marriages, are not reworded."""
 PER_SENTENCE = 120
-"""Tokens of a sentence with its keys."""
+"""Tokens for a sentence with its keys."""
 
 
 class Sentence(BaseModel):
@@ -161,7 +161,7 @@ class Proposed(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class DroppedSentence:
-    """A sentence that was not taken, and why."""
+    """A sentence that was rejected, and why."""
 
     text: str
     reason: Fault | str
@@ -169,12 +169,12 @@ class DroppedSentence:
 
 @dataclass(frozen=True, slots=True)
 class WordedSummary:
-    """A summary that a model worded, as far as it held."""
+    """A summary written by a model, as far as its sentences passed."""
 
     said: tuple[SummarySentence, ...]
     dropped: tuple[DroppedSentence, ...] = ()
     note: str = ""
-    """Why the model did not help, where it did not."""
+    """Why the model did not help, if so."""
 
 
 def summary_prompt() -> Prompt:
@@ -184,7 +184,7 @@ def summary_prompt() -> Prompt:
 
 
 def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) -> WordedSummary:
-    """The summary with sentences of the model in place of those they rest on; the rest stays as the rules put it."""
+    """The summary with sentences of the model in place of those they are based on; the others stay unchanged."""
     rules = summary(case)
     given = {_key(case, one): one for one in rules[:MAX_FACTS] if one.people and _is_about_the_dead(case, one)}
     if not given:
@@ -204,12 +204,12 @@ def write_summary(case: ReportInput, model: Model, *, temperature: float = 0.4) 
 
 
 def _is_about_the_dead(case: ReportInput, said: SummarySentence) -> bool:
-    """Sentences about people who may be living are never given to a model."""
+    """Whether everybody the sentence is about is dead; other sentences are never given to a model."""
     return all(case.tree.persons[one].living == "deceased" for one in said.people if one in case.tree.persons)
 
 
 def _key(case: ReportInput, said: SummarySentence) -> str:
-    """A key that no model can guess, and that differs from case to case."""
+    """A key that a model cannot guess, and that differs from case to case."""
     salt = "\n".join((case.audit_head, *case.seeds, said.text, *said.rests_on))
     return sha256(salt.encode("utf-8", "replace")).hexdigest()[:8]
 

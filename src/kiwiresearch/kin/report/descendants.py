@@ -28,7 +28,7 @@ from kiwiresearch.text import count_of
 
 MAX_BOXES = 160
 COUPLE_GAP = 22.0
-"""Between a couple, for the year they married."""
+"""Space between a couple, for the year of the marriage."""
 INDENT = 14.0
 COLUMN = BOX_WIDTH + INDENT + GUTTER
 Couples = Mapping[frozenset[PersonId], Relationship]
@@ -36,7 +36,7 @@ Couples = Mapping[frozenset[PersonId], Relationship]
 
 @dataclass(slots=True)
 class Union:
-    """A person's partner, or none that is known, and their children."""
+    """A person's partner, or None if unknown, and their children."""
 
     partner: PersonId
     tie: Relationship | None
@@ -45,12 +45,12 @@ class Union:
     elsewhere: int = 0
     left_out: int = 0
     y: float = 0.0
-    """Where the partner's box begins; where there is none, the person's."""
+    """Where the partner's box begins; without a partner, the person's."""
 
 
 @dataclass(slots=True)
 class DescendantNode:
-    """A descendant on the way to a place."""
+    """A descendant being placed."""
 
     person: PersonId
     depth: int
@@ -63,7 +63,7 @@ class DescendantNode:
 def descendants(
     tree: Tree, root: PersonId, anchors: Mapping[PersonId, str], *, generations: int = 0, name: str = "descendants"
 ) -> str:
-    """The picture; nothing where neither a partner nor a child is known."""
+    """The picture; empty if neither a partner nor a child is known."""
     layout = descendants_layout(tree, root, generations=generations)
     if len(layout.boxes) < 2:
         return ""
@@ -77,7 +77,7 @@ def descendants(
 
 
 def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
-    """The layout of the descendants; whoever descends in two ways is drawn once."""
+    """The layout of the descendants; a person who descends in two ways is drawn once."""
     nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
         node.height = _arrange(node, 0.0)
@@ -95,7 +95,7 @@ def descendants_layout(tree: Tree, root: PersonId, *, generations: int = 0, most
 
 
 def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> list[DescendantNode]:
-    """The people to draw, generation by generation, so that it is the far ones who have no room."""
+    """The people to draw, by generation, so that distant ones are left out if there is not enough space."""
     ties, couples = parent_ties(tree), couple_ties(tree)
     nodes = [DescendantNode(root, 0)]
     placed, count = {root}, 1
@@ -127,14 +127,14 @@ def _mark_repeats(nodes: Sequence[DescendantNode], placed: set[PersonId]) -> Non
 
 
 def _unions(tree: Tree, person: PersonId, ties: Couples) -> list[Union]:
-    """Children of whom no other parent is known first, then partners in the order of time."""
+    """Children without a known other parent first, then partners in order of time."""
     alone = [Union("", None)] if children_of_couple(tree, person, "") else []
     order = partners_in_order(tree, person, ties)
     return alone + [Union(one, ties.get(frozenset((person, one)))) for one in order]
 
 
 def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
-    """The tie of each couple; of several, one that says when it began."""
+    """The tie of each couple; of several, one with a start date."""
     found: dict[frozenset[PersonId], Relationship] = {}
     for tie in tree.relationships:
         pair = frozenset((tie.first, tie.second))
@@ -145,7 +145,7 @@ def couple_ties(tree: Tree) -> dict[frozenset[PersonId], Relationship]:
 
 
 def partners_in_order(tree: Tree, person: PersonId, ties: Couples) -> list[PersonId]:
-    """Spouses and other parents of a person's children, in the order of time, or as the source lists them."""
+    """Spouses and other parents of a person's children, in order of time, or in the order of the source."""
     parents = (other for child in tree.children(person) for other in tree.parents(child))
     found = dict.fromkeys(one for one in (*tree.spouses(person), *parents) if one in tree.persons and one != person)
     return sorted(
@@ -163,9 +163,9 @@ def _start_of_union(tree: Tree, person: PersonId, partner: PersonId, ties: Coupl
 
 
 def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[PersonId]:
-    """The children of two people, or those of one whose other parent is not known, the eldest first.
+    """The children of two people, or of one person whose other parent is unknown, the eldest first.
 
-    Where births are not known, the order is that of the source.
+    Without births, the order is that of the source.
     """
     found = []
     for child in tree.children(person):
@@ -179,7 +179,7 @@ def children_of_couple(tree: Tree, person: PersonId, partner: PersonId) -> list[
 
 
 def _arrange(node: DescendantNode, y: float) -> float:
-    """Places partners and children from a height on, and says how much room it took."""
+    """Place partners and children below a height; returns the space used."""
     own, beside = y + BOX_HEIGHT, y
     for number_of_union, union in enumerate(node.unions):
         if union.partner:
@@ -227,7 +227,7 @@ def _ties(node: DescendantNode) -> list[Tie]:
 
 
 def elbow_at(x1: float, y1: float, x2: float, y2: float) -> str:
-    """All lines into a column bend at the same place, wherever they come from."""
+    """A path with right angles; all lines into a column bend at the same x, wherever they start."""
     bend = number(x2 - GUTTER / 2)
     return f"M{number(x1)} {number(y1)}H{bend}V{number(y2)}H{number(x2)}" if y1 != y2 else elbow(x1, y1, x2, y2)
 
@@ -251,7 +251,7 @@ def _labels(node: DescendantNode) -> list[Label]:
 
 
 def union_phrase(tie: Relationship | None) -> Message:
-    """When a couple came together: 'm. 1800' of a marriage, 'from 1800' of partners; nothing if that is not known."""
+    """When a couple came together: 'm. 1800' for a marriage, 'from 1800' for partners; empty if unknown."""
     if tie is None or not tie.start:
         return Message("")
     year = year_phrase(tie.start)

@@ -20,7 +20,7 @@ NAME_SIZE, DATE_SIZE, HEAD_SIZE = 13.0, 11.5, 12.0
 LINE_HEIGHT = 16.0
 
 CORNERS = {"male": 2, "female": 16, "": 8}
-"""Corners show the sex, since they need no colour."""
+"""Corner radii show the sex without relying on colour."""
 COLOURS = """
 svg { background: #fcfcfa; font-family: system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { stroke: #14517c; stroke-width: 2; }
@@ -32,13 +32,13 @@ text { fill: #1c1e21; } .box { fill: #f1f2ee; stroke: #6d747c; } .root .box { st
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A person at a position in the picture; `is_repeat` if the person is drawn elsewhere in it already."""
+    """A person at a position in the picture; `is_repeat` if the person is already drawn elsewhere in it."""
 
     person: PersonId
     x: float
     y: float
     notes: tuple[str, ...] = ()
-    """How the person belongs there: a qualifier of the tie, `doubtful`, or `again`."""
+    """How the person is connected: a qualifier of the tie, `doubtful`, or `again`."""
     is_repeat: bool = False
     is_root: bool = False
 
@@ -56,7 +56,7 @@ class BoxLine:
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A line with right angles; `loose` if the tie is not by blood, or in doubt."""
+    """A line with right angles; `loose` if the tie is not by blood, or doubtful."""
 
     path: str
     loose: bool = False
@@ -64,7 +64,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Words outside the boxes."""
+    """Text outside the boxes."""
 
     x: float
     y: float
@@ -72,7 +72,7 @@ class Label:
     role: str
     tooltip: str = ""
     count: int = 0
-    """How many people a label of the role `more` stands for."""
+    """How many people a label of the role `more` represents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ class Layout:
     width: float
     height: float
     left_out: int = 0
-    """People who are known and for whom there was no room."""
+    """Known people left out for lack of space."""
 
 
 def number(value: float) -> str:
-    """A coordinate of a family picture, without a decimal that says nothing."""
+    """A coordinate of a family picture, without a trailing '.0'."""
     return svg_number(value).removesuffix(".0")
 
 
@@ -105,7 +105,7 @@ def picture(
 
 
 def svg_file(svg: str) -> str:
-    """The picture as a file of its own, with its colours in it."""
+    """The picture as a standalone file, with its styles."""
     head, opened, rest = svg.partition("<title ")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}<style>{COLOURS}</style>\n{opened}{rest}\n'
 
@@ -136,7 +136,7 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
     size = f'width="{number(BOX_WIDTH)}" height="{number(BOX_HEIGHT)}"'
     corner = CORNERS[person.sex if person else ""]
     yield f'<rect class="box" x="{number(box.x)}" y="{number(box.y)}" {size} rx="{corner}"/>'
-    # An inner picture cuts off what a font makes wider than anybody could know.
+    # A nested svg clips text that the reader's font makes wider than measured.
     yield f'<svg x="{number(box.x)}" y="{number(box.y)}" {size}>'
     for line in box_lines(name, below):
         direction = ' direction="rtl"' if line.rtl else ""
@@ -150,7 +150,7 @@ def _box(box: Box, tree: Tree, anchors: Mapping[PersonId, str]) -> Iterator[str]
 def box_lines(name: str, below: str) -> Iterator[BoxLine]:
     """The name of a box in up to three lines, centred together with the line below it, which is cut to fit."""
     room = BOX_WIDTH - 2 * PADDING
-    # Names are bold, and therefore a little wider than the font is measured.
+    # Names are bold, and so a little wider than the measured font.
     lines = [("name", line, NAME_SIZE) for line in FAMILY_FONT.wrapped(name, room / 1.05, NAME_SIZE, 2 if below else 3)]
     lines += [("when", FAMILY_FONT.shortened(below, room, DATE_SIZE), DATE_SIZE)] if below else []
     y = BOX_HEIGHT / 2 - LINE_HEIGHT * (len(lines) - 1) / 2 + 4.5

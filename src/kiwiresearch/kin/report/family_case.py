@@ -1,4 +1,4 @@
-"""The input of a report: a tree that may be shown as it is, and what the research found and did."""
+"""The input of a report: a redacted tree, and what the research found and did."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kiwiresearch.kin.tree import FieldName, PersonId, Tree
 
 @dataclass(frozen=True, slots=True)
 class RankedValue:
-    """One of several values that cannot all be right, and the reason for its rank."""
+    """One of several competing values, and the reason for its rank."""
 
     facts: tuple[str, ...]
-    """The ids of the facts, or ties, that say it; what the tree does not hold is not shown."""
+    """The ids of the facts or ties that state it; those missing from the tree are not shown."""
     reason: str = ""
 
 
@@ -26,7 +26,7 @@ class Disagreement:
     field: FieldName
     ranking: tuple[RankedValue, ...]
     recommended: str = ""
-    """The id of the most likely fact; empty if it is undecided."""
+    """The id of the most likely fact; empty if undecided."""
     rationale: str = ""
     status: str = "open"
     """resolved, tentative or open."""
@@ -35,11 +35,11 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class MergeEntry:
-    """Records that were taken for one person, with both sides of the argument."""
+    """Records merged into one person, with the arguments for and against."""
 
     person: PersonId
     names: tuple[str, ...]
-    """What the records called the person."""
+    """The names of the person in the records."""
     why: str
     why_not: str
     score: float = 0.0
@@ -70,13 +70,13 @@ class Stop:
 
 @dataclass(frozen=True)
 class ReportInput:
-    """A case as it is reported. Everything in it has passed the border of privacy already."""
+    """The input of a report. Everything in it has already been redacted."""
 
     tree: Tree
     seeds: tuple[PersonId, ...]
     title: str = ""
     generations: int = 0
-    """How far the research was meant to go; 0 where that was not said."""
+    """How many generations the research covers; 0 if not given."""
     disagreements: tuple[Disagreement, ...] = ()
     merges: tuple[MergeEntry, ...] = ()
     searches: tuple[SearchEntry, ...] = ()
@@ -85,7 +85,7 @@ class ReportInput:
     kinship: Mapping[PersonId, str] = field(default_factory=dict)
     """The kinship of each person to the first seed: 'grandfather'."""
     privacy: str = ""
-    """One sentence on what was left out, and for whom."""
+    """One sentence on what was left out, and about whom."""
     settings: Mapping[str, str] = field(default_factory=dict)
     language: str = "eng"
 

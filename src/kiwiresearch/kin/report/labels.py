@@ -55,7 +55,7 @@ FIELD_NOUNS: dict[FieldName, str] = {
 
 
 def field_noun(field: FieldName) -> str:
-    """What a field is called within a sentence."""
+    """The name of a field within a sentence."""
     return FIELD_NOUNS.get(field, FIELD_LABELS[field].lower())
 
 
@@ -91,12 +91,12 @@ METHOD_LABELS = {
 
 
 def one_line(text: str) -> str:
-    """Words of a source in one line, without what controls anything."""
+    """Words of a source in one line, without control characters."""
     return " ".join(printable(text).split())
 
 
 def display_name(tree: Tree, person: PersonId) -> str:
-    """The name, or that there is none."""
+    """The name, or a placeholder if there is none."""
     found = tree.persons.get(person)
     return (one_line(found.name) if found else "") or UNNAMED
 
@@ -120,14 +120,14 @@ def _year(year: int) -> str:
 
 
 def lifespan(tree: Tree, person: PersonId) -> Message:
-    """'1809–1882', 'b. 1809', 'd. c. 1250'; nothing where no year is known."""
+    """'1809–1882', 'b. 1809', 'd. c. 1250'; empty if no year is known."""
     birth, death = birth_of(tree, person), death_of(tree, person)
     born, died = (year_phrase(when) if when else "" for when in (birth, death))
     if born and died:
         if born.endswith(" BC") and died.endswith(" BC"):
             born = born.removesuffix(" BC")
         dash = "–" if born.isdigit() and (died.isdigit() or died.endswith(" BC")) else " – "
-        return Message(f"{born}{dash}{died}")  # figures read the same in every language
+        return Message(f"{born}{dash}{died}")  # numerals read the same in every language
     found = tree.persons.get(person)
     if born and found and found.is_dead:
         return Message(f"b. {born}, dead", "life.born_dead", year=born)
@@ -137,7 +137,7 @@ def lifespan(tree: Tree, person: PersonId) -> Message:
 
 
 def value_phrase(fact: Fact) -> str:
-    """The value as a reader writes it; a date keeps what the source said where it cannot be reckoned with."""
+    """The value for a reader; a date without a range stays as the source wrote it."""
     return fact.when.words() if fact.when and fact.field.endswith("_date") else one_line(fact.value)
 
 
@@ -161,7 +161,7 @@ DIRECTNESS_PHRASES: dict[Directness, Message] = {
 def evidence_phrase(evidence: Evidence, source: Source | None, *, with_author: bool = False) -> Message:
     """The class of evidence: the form of the source, the kind of information, how directly it bears on the fact.
 
-    `with_author` adds who wrote the source, for readers who are not told elsewhere.
+    `with_author` adds who wrote the source, for readers who do not see it elsewhere.
     """
     parts = [FORM_PHRASES[source.form]] if source else []
     parts += [INFORMATION_PHRASES[evidence.information], DIRECTNESS_PHRASES[evidence.directness]]

@@ -1,4 +1,4 @@
-"""The people of a report in their order, and ancestors and descendants as nested lists."""
+"""The people of a report in order, and ancestors and descendants as nested lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiwiresearch.kin.tree import PersonId, Tree
 
 
 def people_in_order(tree: Tree, seeds: Sequence[PersonId]) -> tuple[PersonId, ...]:
-    """All people of the tree, each once; those without a tie to the seeds by name at the end."""
+    """All people of the tree, each once; those not connected to the seeds come last, by name."""
     couples = couple_ties(tree)
     found = dict.fromkeys(seed for seed in seeds if seed in tree.persons)
     line = list(found)
@@ -47,7 +47,7 @@ MAX_BRANCHES = 400
 
 @dataclass(frozen=True, slots=True)
 class DescendantRow:
-    """A person on a line of their own."""
+    """A person in a nested list."""
 
     person: PersonId
     depth: int
@@ -60,7 +60,7 @@ class DescendantRow:
 
 
 def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
-    """The pedigree as a list; who was listed already is not gone into again."""
+    """The pedigree as a list; repeated people are not expanded again."""
     ties = parent_ties(tree)
     found: list[Branch] = []
     seen: set[PersonId] = set()
@@ -76,7 +76,7 @@ def ancestors_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
 
 
 def descendants_in_words(tree: Tree, root: PersonId) -> tuple[Branch, ...]:
-    """The descendants as a list, partners with rings before their names."""
+    """The descendants as a list, with rings before the names of partners."""
     rows = descendant_rows(tree, root)
     found = [Branch(row.depth, _descendant(tree, row)) for row in rows[:MAX_BRANCHES]]
     return (*found, *_left_out_note(len(rows) - len(found)))

@@ -1,4 +1,4 @@
-"""The ancestors of a person as a picture: one column for each generation, fathers above mothers."""
+"""The ancestors of a person as a picture: one column per generation, fathers above mothers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Reach(NamedTuple):
 
 @dataclass(slots=True)
 class AncestorNode:
-    """A person of the pedigree on the way to a place."""
+    """A person of the pedigree being placed."""
 
     person: PersonId
     depth: int
@@ -48,9 +48,9 @@ class AncestorNode:
     parents: list[AncestorNode] = field(default_factory=list)
     left_out: int = 0
     reaches: list[Reach] = field(default_factory=list)
-    """How far the person and each generation behind reach up and down, from the person's middle."""
+    """How far the person and each earlier generation extend up and down, from the person's middle."""
     offset: float = 0.0
-    """How far below the middle of the child."""
+    """The distance below the middle of the child."""
     middle: float = 0.0
 
 
@@ -72,7 +72,7 @@ def pedigree(
 
 
 def parents_in_order(tree: Tree, person: PersonId) -> tuple[PersonId, ...]:
-    """Fathers, then mothers, then parents of whom neither is known."""
+    """Fathers, then mothers, then parents of unknown sex."""
     sexes = {"male": 0, "female": 1, "": 2}
     found = [one for one in tree.parents(person) if one in tree.persons and one != person]
     return tuple(sorted(found, key=lambda one: sexes[tree.persons[one].sex]))
@@ -89,14 +89,14 @@ def is_doubtful_tie(tie: Relationship | None) -> bool:
 
 
 def tie_note(tie: Relationship | None) -> str:
-    """What the box says about how its person belongs there."""
+    """The label on how the person of a box is connected."""
     if tie is None:
         return ""
     return tie.qualifier if tie.qualifier not in BY_BLOOD else "doubtful" if tie.status in DOUBTED else ""
 
 
 def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: int = MAX_BOXES) -> Layout:
-    """The layout of the ancestors; whoever is one twice is drawn again, without their own ancestors."""
+    """The layout of the ancestors; a repeated ancestor is drawn again, but without their own ancestors."""
     nodes = _collect_nodes(tree, root, generations, most)
     for node in reversed(nodes):
         _stack_parents(node)
@@ -115,7 +115,7 @@ def pedigree_layout(tree: Tree, root: PersonId, *, generations: int = 0, most: i
 
 
 def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> list[AncestorNode]:
-    """The people to draw, generation by generation, so that it is the far ones who have no room."""
+    """The people to draw, by generation, so that distant ones are left out if there is not enough space."""
     ties = parent_ties(tree)
     nodes = [AncestorNode(root, 0)]
     drawn = {root}
@@ -123,7 +123,7 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
         parents = () if node.is_repeat else parents_in_order(tree, node.person)
         is_last = bool(generations) and node.depth >= generations
         if is_last or len(nodes) + len(parents) > most:
-            node.left_out = len(parents)  # A known parent who is not drawn is at least counted.
+            node.left_out = len(parents)  # A known parent who is not drawn is still counted.
             continue
         for parent in parents:
             one = AncestorNode(parent, node.depth + 1, ties.get((parent, node.person)), is_repeat=parent in drawn)
@@ -134,7 +134,7 @@ def _collect_nodes(tree: Tree, root: PersonId, generations: int, most: int) -> l
 
 
 def _stack_parents(node: AncestorNode) -> None:
-    """Parents one below the other, as close as the generations behind them allow."""
+    """Place parents one below the other, as close as the earlier generations allow."""
     half = (BOX_HEIGHT + GAP) / 2
     taken: list[Reach] = []
     places: list[float] = []

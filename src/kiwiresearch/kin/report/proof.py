@@ -39,9 +39,9 @@ from kiwiresearch.text import count_of, fold
 from kiwiresearch.text.dates import ENDLESS
 
 SOURCE_ANCHOR = "source"
-"""What the anchors of the sources begin with."""
+"""The prefix of the anchors of the sources."""
 RULE_METHODS = ("infobox", "lead", "prose")
-"""Where the rule that read a value says itself on which part of the page."""
+"""Methods whose rule itself names the part of the page it read."""
 
 
 def source_title(source: Source) -> str:
@@ -49,7 +49,7 @@ def source_title(source: Source) -> str:
 
 
 def source_numbers(sources: Mapping[SourceId, Source]) -> dict[SourceId, int]:
-    """The numbers by which a report cites its sources, in the order of its list of them."""
+    """The numbers by which a report cites its sources, in the order of the source list."""
     order = sorted(sources.values(), key=lambda one: (one.name, one.title, one.id))
     return {source.id: number for number, source in enumerate(order, start=1)}
 
@@ -75,13 +75,13 @@ class QuoteBuilder:
         )
 
     def class_of(self, evidence: Iterable[Evidence]) -> str:
-        """The class of evidence, where several quotes share one; each says its own where they differ or are alone."""
+        """The class of evidence, if several quotes share one; otherwise each quote shows its own."""
         some = _distinct(evidence)
         classes = {evidence_phrase(one, self._sources.get(one.source)) for one in some}
         return classes.pop() if len(some) > 1 and len(classes) == 1 else ""
 
     def quotes(self, evidence: Iterable[Evidence], says: str = "", shared: str = "") -> tuple[Quotation, ...]:
-        """The quotes, each with its place, its class unless that is `shared`, and what it says, if not the same."""
+        """The quotes, each with its location, its class unless `shared`, and its value if different."""
         found = []
         for one in _distinct(evidence):
             kind = evidence_phrase(one, self._sources.get(one.source))
@@ -93,7 +93,7 @@ class QuoteBuilder:
 
 
 def _distinct(evidence: Iterable[Evidence]) -> list[Evidence]:
-    """Evidence without what repeats the same words of the same place, in the order of the source."""
+    """Evidence without repetitions of the same words at the same place, in the order of the source."""
     met: dict[tuple[str, str, str], Evidence] = {}
     for one in evidence:
         met.setdefault((one.source, " ".join(one.snippet.split()), one.locator), replace(one, id=""))
@@ -106,23 +106,23 @@ MIN_ORIGINS = 2
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How well something is supported, in a few words."""
+    """How well something is supported, as a short phrase."""
 
     words: str
     tone: Tone
 
 
 def origins(tree: Tree, evidence: Iterable[Evidence]) -> frozenset[str]:
-    """The independent origins of evidence: sources that copy from each other are one."""
+    """The independent origins of evidence: sources that copy from each other count as one."""
     sources = (tree.sources.get(one.source) for one in evidence)
     return frozenset(source.origin_group or source.id for source in sources if source)
 
 
 def support_for(tree: Tree, status: Status, evidence: Sequence[Evidence], *, is_contested: bool = False) -> Support:
-    """How well evidence carries a fact.
+    """How well evidence supports a fact.
 
-    Proved means: two independent origins, one original record and one piece of
-    primary information among them, and nothing that speaks against it.
+    Proved means: two independent origins, including one original record and one piece of
+    primary information, and no evidence against it.
     """
     if status in DISCARDED:
         return Support(STATUS_LABELS[status], "bad")
@@ -160,7 +160,7 @@ class Proofs:
                 self._ties.setdefault(person, []).append(tie)
 
     def person_link(self, person: PersonId) -> Span:
-        """A name that leads to its person."""
+        """A name that links to its person."""
         anchor = self.anchors.get(person, "")
         return Span(display_name(self.tree, person), f"#{anchor}" if anchor else "", foreign=True)
 
@@ -172,7 +172,7 @@ class Proofs:
         return support_for(self.tree, fact.status, fact.evidence, is_contested=_is_open(found))
 
     def entries_for(self, person: PersonId) -> tuple[FactEntry, ...]:
-        """What is known of a person, fact by fact, then tie by tie."""
+        """The facts of a person, then the ties."""
         if person not in self._shown_of:
             facts: dict[FieldName, list[Fact]] = {}
             for fact in self.tree.facts_of(person):
@@ -218,7 +218,7 @@ class Proofs:
         return FactEntry(line, level.words, level.tone, shown, (*notes, *_class(shared)), bool(others))
 
     def _why(self, fact: Fact, others: Sequence[Fact]) -> list[Line]:
-        """Why this value is held, where there is a choice."""
+        """Why this value is preferred, if there is a choice."""
         found = self.disagreement(fact.person, fact.field)
         notes = list(_reasons(found)) if found else []
         if others and not (found and found.rationale):
@@ -234,7 +234,7 @@ class Proofs:
         return line_of(Span("Another value: ", emphasis=True), value, f", {kept}{said}")
 
     def _is_covered_by_tie(self, fact: Fact) -> bool:
-        """A relative who is a person of the tree is shown as such, and the fact goes to the tie."""
+        """Whether a tie to a person of the tree states the same as the fact, which is then shown with the tie."""
         return fact.field in RELATION_FIELDS and any(
             self._tie_states(tie, fact) for tie in self._ties.get(fact.person, [])
         )
@@ -252,7 +252,7 @@ class Proofs:
         return tie.kind
 
     def _in_order(self, person: PersonId) -> list[Relationship]:
-        """Father, mother, partners, children, brothers and sisters, the eldest first; what is not held comes last."""
+        """Father, mother, partners, children and siblings, the eldest first; rejected ones come last."""
         ties = [tie for tie in self._ties.get(person, []) if {tie.first, tie.second} <= self.tree.persons.keys()]
         return sorted(ties, key=lambda tie: self._place(person, tie))
 
@@ -315,7 +315,7 @@ def _class(shared: str) -> tuple[Line, ...]:
 
 
 def _reasons(found: Disagreement) -> tuple[Line, ...]:
-    """What was made of a conflict, and what would settle it."""
+    """The outcome of a conflict, and what would settle it."""
     notes = []
     if found.rationale:
         notes.append(line_of(Span("Why this value: ", emphasis=True), one_line(found.rationale)))
@@ -338,7 +338,7 @@ ROLES: dict[FieldName, tuple[str, ...]] = {
 
 
 def count_by_tone(proofs: Proofs) -> dict[Tone, int]:
-    """The number of facts and ties by how well they are supported; a tie counts once."""
+    """The number of facts and ties by level of support; a tie counts once."""
     found: dict[Tone, int] = dict.fromkeys(TONE_PHRASES, 0)
     for person in proofs.tree.persons:
         for entry in proofs.entries_for(person):
@@ -358,7 +358,7 @@ TONE_PHRASES: dict[Tone, tuple[str, str]] = {
 
 
 def tone_phrases(found: dict[Tone, int]) -> list[str]:
-    """The counts in words, the best supported first."""
+    """The counts as text, the best supported first."""
     if sum(map(bool, found.values())) == 1:
         return [f"all {TONE_PHRASES[tone][1]}" for tone in TONE_PHRASES if found[tone]]
     return [count_of(found[tone], *TONE_PHRASES[tone]) for tone in TONE_PHRASES if found[tone]]

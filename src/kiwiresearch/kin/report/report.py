@@ -55,12 +55,12 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 @cache
 def style() -> str:
-    """How the page looks: on screen by day and by night, on a phone, and on paper."""
+    """The stylesheet of the page: light and dark, for screens, phones and paper."""
     return (files("kiwiresearch.kin.report") / "style.css").read_text(encoding="utf-8").strip()
 
 
 def family_page(document: Document) -> str:
-    """The report as one HTML page that needs nothing else."""
+    """The report as one self-contained HTML page."""
     return _encodable(html_page(document, style(), POLICY, title_direction="auto"))
 
 
@@ -70,7 +70,7 @@ def family_markdown(document: Document) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Text that every file can hold: half a character, which JSON lets through, becomes a question mark."""
+    """Text that any file can contain: an unpaired surrogate, which JSON allows, becomes a question mark."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -105,7 +105,7 @@ def _conflict(proofs: Proofs, one: Disagreement) -> Iterator[Block]:
 
 
 def _value(proofs: Proofs, ranked: RankedValue, *, is_held: bool) -> tuple[Line, ...]:
-    """One side of a conflict; nothing where the tree that is shown does not hold it."""
+    """One side of a conflict; empty if the tree that is shown does not contain it."""
     facts = [fact for one in ranked.facts if (fact := proofs.facts.get(one))]
     ties = [tie for one in ranked.facts if (tie := proofs.ties.get(one))]
     if not facts and not ties:
@@ -225,7 +225,7 @@ EVENTS = {
 
 
 def report(case: ReportInput, said: Sequence[SummarySentence] | None = None, *, note: str = "") -> Document:
-    """The report; `said` is a summary that a model worded, and `note` says if that failed."""
+    """The report; `said` is a summary written by a model, and `note` says if that failed."""
     people = people_in_order(case.tree, case.seeds)
     anchors = {person: f"person-{number}" for number, person in enumerate(people, start=1)}
     proofs = Proofs(case, anchors)

@@ -1,4 +1,4 @@
-"""The summary of a case by rule: who, when, which family, what is proved and what is not."""
+"""The summary of a case by rules: who, when, which family, what is proved and what is not."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MAX_GAPS = 6
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence of the summary and the facts and ties it rests on."""
+    """A sentence of the summary and the facts and ties it is based on."""
 
     text: str
     rests_on: tuple[str, ...] = ()
     people: tuple[PersonId, ...] = ()
-    """The people it is about; none for a sentence about the research itself."""
+    """The people it is about; empty for a sentence about the research itself."""
     by: str = "rules"
 
 
 def summary(case: ReportInput, proofs: Proofs | None = None) -> tuple[SummarySentence, ...]:
-    """The sentences of the summary, in order; `proofs` where they were made already."""
+    """The sentences of the summary, in order; `proofs` if they exist already."""
     proofs = proofs or Proofs(case, {})
     found: list[SummarySentence] = []
     for seed in case.seeds:
@@ -51,7 +51,7 @@ def summary(case: ReportInput, proofs: Proofs | None = None) -> tuple[SummarySen
 
 
 def family_sentences(case: ReportInput, seed: PersonId) -> Iterator[SummarySentence]:
-    """What is known of a person: life, parents, partners and children."""
+    """A person's life, parents, partners and children."""
     tree, person = case.tree, case.tree.persons[seed]
     yield _life(case, person)
     parents = parents_in_order(tree, seed)
@@ -72,7 +72,7 @@ def _held(tie: Relationship) -> bool:
 
 
 def _qualifier(ties: Sequence[Relationship], parent: PersonId) -> str:
-    """How a parent is one, where it is not by blood."""
+    """The kind of parent, if not by blood."""
     return next((tie.qualifier for tie in ties if tie.first == parent and tie.qualifier not in BY_BLOOD), "")
 
 
@@ -228,7 +228,7 @@ def _conflict_sentences(case: ReportInput) -> Iterator[str]:
 
 
 def _gap_sentences(case: ReportInput) -> Iterator[str]:
-    """What is missing of the people next to the seeds."""
+    """What is missing about the closest relatives of the seeds."""
     tree = case.tree
     near = [one for seed in case.seeds if seed in tree.persons for one in (seed, *parents_in_order(tree, seed))]
     missing = []
@@ -254,7 +254,7 @@ def _lacking(tree: Tree, one: PersonId) -> list[str]:
 
 
 def open_points(case: ReportInput, one: PersonId) -> str:
-    """What is still missing for a dead person, and what sources disagree on."""
+    """What is still missing about a dead person, and what sources disagree on."""
     lacks = _lacking(case.tree, one) if _is_dead(case.tree, one) else []
     contested = [
         field_noun(found.field) for found in case.disagreements if found.person == one and _is_open(found.status)
