@@ -1,4 +1,4 @@
-"""Where evidence comes from: the local books first, then what the user switched on, each asked as it wants to be."""
+"""Sources of evidence: the local books first, then those the user enabled, each queried by its own rules."""
 
 from __future__ import annotations
 

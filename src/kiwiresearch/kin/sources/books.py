@@ -17,7 +17,7 @@ from kiwiresearch.zim import hidden_at
 MAX_PEOPLE = 5
 SEARCH_LIMIT = 10
 LEAD_CHARS = 1_500
-"""The years of a person are in the beginning of a page, or in the box."""
+"""The years of a person are at the beginning of a page, or in the box."""
 SMALL_WORDS = frozenset({"of", "the", "de", "von", "van", "der", "la", "le", "du", "da", "di", "and", "y", "e"})
 SCHEME = "zim://"
 BOTH = 2
@@ -76,7 +76,7 @@ class BookSource:
         return NameSearch(pages, findings.corrected)
 
     def fetch(self, locator: str) -> Fetched:
-        """The page at a path of the first book that has it, or at 'zim://UUID/PATH'."""
+        """The page at a path in the first book that has it, or at 'zim://UUID/PATH'."""
         wanted, path = "", locator
         if locator.startswith(SCHEME):
             wanted, _, path = locator.removeprefix(SCHEME).partition("/")
@@ -105,7 +105,7 @@ class BookSource:
         try:
             return self._fetched(book, open_page(book.archive, path))
         except HostAway:
-            raise  # its pages are not missing, so nothing may be concluded from it
+            raise  # its pages are not missing, so the search proves nothing
         except KiwiError:
             return None  # an unreadable page is not a result; `fetch` says what is wrong with it
 

@@ -39,7 +39,7 @@ MAX_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class GedcomXRecord:
-    """A record as text, and what it says of one person of it."""
+    """A record as text, and what it says about one of its people."""
 
     text: str
     read: PersonReading

@@ -1,4 +1,4 @@
-"""The gate every request to a source goes through: switched on, key, terms, address, cache, robots.txt, pace."""
+"""The gate for every request to a source: checks permission, key, terms, address, cache, robots.txt and rate."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ MAX_HOPS = 5
 MAX_TRIES = 3
 BUSY = frozenset({429, 503})
 DEFAULT_REST_S = 60.0
-"""How long to leave a host alone that says 'too many' without a time; twice as long the second time."""
+"""How long to leave a host alone that says 'too many' without a time; doubled the second time."""
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -160,7 +160,7 @@ class Gate:
         raise SourceRefused(f"The terms of {name!r} {what} programs.", rule="terms", remedy=remedy)
 
     def check_query_allowed(self, plugin: Plugin, query: PersonQuery) -> None:
-        """The same for a person, who must be dead: others are not searched for outside the books."""
+        """The same for a person, who must be dead: living people are not searched for outside the books."""
         self.check_allowed(plugin)
         if query.living != "deceased":
             raise SourceRefused(
@@ -199,7 +199,7 @@ class Gate:
         raise SourceUnreachable(f"The source {display_url(request.url)!r} only redirects, {MAX_HOPS} times and more.")
 
     def _send_politely(self, plugin: Plugin, reach: AllowedHosts, request: Request) -> HttpAnswer:
-        """The answer to one request at the host's pace; a busy host is asked again after a while."""
+        """The answer to one request at the host's rate; a busy host is asked again later."""
         robots = self._robots(plugin, reach, request.url)
         if not robots.allows(request.url):
             why = "does not answer for its robots.txt" if robots.denies_all else "forbids this by its robots.txt"

@@ -1,4 +1,4 @@
-"""What is remembered of hosts between two commands: robots.txt, rate limits and cached answers."""
+"""State about hosts between commands: robots.txt, rate limits and cached answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PluginMemory:
 
 DAY_S = 86_400.0
 FAILED_S = 3_600.0
-"""The robots.txt of a host in trouble is read again sooner."""
+"""The robots.txt of a failing host is read again sooner."""
 MAX_CHARS = 512 * 1024
 AGENT = "kiwiresearch"
 TOO_MANY = 429
@@ -102,7 +102,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many requests may come at once, the seconds for each further one, and the least between any two."""
+    """The burst size, the seconds for each further request, and the minimum between any two."""
 
     burst: int
     gap_s: float

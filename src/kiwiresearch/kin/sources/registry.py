@@ -1,4 +1,4 @@
-"""The plugins that ship and those of the user, and whether they read their own fixtures correctly."""
+"""The built-in plugins and those of the user, and whether they read their own fixtures correctly."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Plugins:
 
 
 def load_plugins(own: Path | None = None) -> Plugins:
-    """The plugins that ship and those of the user's folder; a broken one does not affect the others."""
+    """The built-in plugins and those in the user's folder; a broken one does not affect the others."""
     known = shipped_plugins()
     problems: list[BadSettings] = []
     for file in _files(own, problems) if own is not None else ():

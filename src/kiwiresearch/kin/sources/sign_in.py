@@ -21,7 +21,7 @@ from kiwiresearch.network import is_loopback
 
 SIGN_IN_TIMEOUT_S = 300.0
 READ_S = 10.0
-"""How long one request may take, so that an idle connection does not keep the user waiting."""
+"""The limit for one request, so that an idle connection does not delay the user."""
 DONE = b"You may close this page and go back to kiwiresearch.\n"
 
 
@@ -159,7 +159,7 @@ class SignIn:
         self._token = Secret(token)
 
     def header(self) -> dict[str, str]:
-        """The header that lets a request in."""
+        """The authorization header of a request."""
         if not self._token:
             raise SourceRefused(
                 f"You are not signed in to {self._plugin.plugin_id!r}.",

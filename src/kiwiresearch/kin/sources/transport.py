@@ -14,7 +14,7 @@ from kiwiresearch.http_client import Deadline, HttpClient, HttpFailure
 PORTS = {"https": 443, "http": 80}
 MAX_URL = 4_000
 PUBLIC = ip_network("2000::/3")
-"""The IPv6 addresses in public use; the rest are private or translate to IPv4."""
+"""The IPv6 addresses in public use; the others are private or translate to IPv4."""
 TRANSLATED = ip_network("64:ff9b::/96")
 """IPv4 addresses as a network with only IPv6 writes them (NAT64)."""
 Resolve = Callable[[str, int], Sequence[str]]

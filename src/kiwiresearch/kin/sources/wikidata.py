@@ -98,7 +98,7 @@ MAX_LABEL = 300
 ABOUT_PERSON = "an item of Wikidata about a person"
 NOT_A_PERSON = "the item is no person, or has no name in this language"
 YEARS_APART = 3
-"""How far the year of a query may be off: other sources differ by as much."""
+"""How many years a query may be off: other sources differ by as much."""
 
 
 @dataclass(slots=True)
@@ -233,7 +233,7 @@ def _moment(row: Row) -> Moment | None:
 
 
 def _line(item: str, name: str, one: _Statement) -> str:
-    """The statement as one line, with dates in words that can be parsed again."""
+    """The statement as one line, with dates written so that they can be parsed again."""
     when = one.when()
     if one.moment:
         value = when.words() if when else ""
@@ -264,7 +264,7 @@ def _duration(one: _Statement) -> str:
 
 
 def _read(one: _Statement, line: str, at: int, item: str) -> ExtractedFact | None:
-    """The fact that a line states; None if its value has no words, or words that mean another date."""
+    """The fact that a line states; None if its value has no text, or a text that means another date."""
     name, _ = queries.PROPERTIES[one.property]
     confidence = (SOURCED if one.sourced else UNSOURCED) + (PREFERRED if one.rank == "preferred" else 0.0)
     if name in DATE_FIELDS:

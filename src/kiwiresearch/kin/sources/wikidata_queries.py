@@ -110,12 +110,12 @@ MAX_PEOPLE = 20
 
 
 def code_of(language: str) -> str:
-    """The two letters Wikidata knows a language by; English for one that is not in the list."""
+    """The two-letter code of a language in Wikidata; English if it is not listed."""
     return LANGUAGES.get(language, "en")
 
 
 def people(name: str, language: str) -> str:
-    """People of this name, or with it as another name, and the years they lived in."""
+    """People with this name or alias, and the years they lived in."""
     wanted = " ".join(literal(name, code) for code in dict.fromkeys((code_of(language), "en", "mul")))
     return f"""{PREFIXES}SELECT ?item ?birth ?death WHERE {{
   VALUES ?name {{ {wanted} }}
@@ -126,7 +126,7 @@ def people(name: str, language: str) -> str:
 
 
 def label(item: str, language: str) -> str:
-    """The name of an item; `person` is bound where it is one of a human being."""
+    """The name of an item; `person` is bound if it is a human."""
     return f"""{PREFIXES}SELECT ?label ?person WHERE {{
   wd:{item} rdfs:label ?label . FILTER(LANG(?label) IN ("{code_of(language)}", "en", "mul"))
   OPTIONAL {{ wd:{item} wdt:P31 ?person . FILTER(?person = wd:Q5) }}
@@ -150,7 +150,7 @@ def statements(item: str, language: str) -> str:
 
 
 def qualifiers(item: str) -> str:
-    """What qualifies those statements: from when, until when, earliest, latest, about, how it ended."""
+    """Qualifiers of those statements: from when, until when, earliest, latest, about, how it ended."""
     rows = " ".join(f"(pq:{name} pqv:{name})" for name in QUALIFIERS)
     owners = " ".join(f"p:{name}" for name in PROPERTIES)
     return f"""{PREFIXES}SELECT ?s ?q ?value ?label ?time ?precision ?calendar WHERE {{

@@ -1,4 +1,4 @@
-"""The audit log of a case: what was done, with nothing in it about people who may be alive."""
+"""The audit log of a case, without anything about people who may be alive."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def record(
     before: State | None = None,
     after: State | None = None,
 ) -> None:
-    """Note what was done; it is chained and written when the step ends."""
+    """Log an action; it is chained and written when the step ends."""
     db.pending_audit.append(
         {
             "action_type": action_type,
@@ -83,14 +83,14 @@ class AuditReader(StorePart):
             return _read_end(self._db)[1]
 
     def audit(self) -> tuple[CaseAuditRow, ...]:
-        """All that was done, in order."""
+        """All logged actions, in order."""
         with self._db.reading():
             return tuple(CaseAuditRow(**row) for row in self._db.rows(select(AUDIT_LOG).order_by(AUDIT_LOG.c.seq)))
 
     def verify_audit(self, head: str = "") -> tuple[AuditProblem, ...]:
         """The rows of the audit log that were tampered with.
 
-        With the head that an export names, it also proves that nothing before it was rewritten.
+        Given the head from an export, it also proves that nothing before it was rewritten.
         """
         with self._db.reading(), self._db.errors():
             found = CHAIN.problems(self._db.connection, _read_end(self._db))

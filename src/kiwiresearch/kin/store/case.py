@@ -1,4 +1,4 @@
-"""A case: one family's research in one database, opened, read and written through this class alone."""
+"""A case: one family's research in one database, opened, read and written only through this class."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from kiwiresearch.store import BUSY_S
 class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, IntegrityChecker):
     """The database of a case; threads may share it, and wait for each other.
 
-    `where` is a file, or a `postgresql://` address of a database that holds one case.
-    `now` gives the time as ISO 8601, for the columns that hold times and nothing else.
+    `where` is a file, or a `postgresql://` address of a database with one case.
+    `now` gives the time as ISO 8601, used only for timestamp columns.
     Every write happens in a `step`; without one it opens its own.
-    Ids of people who were merged are followed wherever a person is asked for.
+    Ids of merged people are accepted wherever a person is asked for.
     """
 
     def __init__(self, database: CaseDatabase) -> None:
@@ -39,16 +39,16 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
     def create(
         cls, where: Path | str, settings: Mapping[str, Any], now: Callable[[], str], *, busy_s: float = BUSY_S
     ) -> Self:
-        """Start a case; whatever is already there is left alone, with an error."""
+        """Create a case; raises if something is already there, and leaves it unchanged."""
         return cls(CaseDatabase.create(where, settings, now, busy_s=busy_s))
 
     @classmethod
     def open(
         cls, where: Path | str, now: Callable[[], str], *, busy_s: float = BUSY_S, alone_s: float | None = None
     ) -> Self:
-        """Open a case; an older one is brought up to date, a newer one refused.
+        """Open a case; an older one is upgraded, a newer one refused.
 
-        If `alone_s` is a number, nobody else may change the case until it is closed; others are waited for so long.
+        With `alone_s`, nobody else may change the case until it is closed; it waits that many seconds for others.
         """
         return cls(CaseDatabase.open(where, now, busy_s=busy_s, alone_s=alone_s))
 
@@ -75,6 +75,6 @@ class CaseStore(RecordStore, FactStore, TreeReader, ResearchLog, AuditReader, In
 
     @contextmanager
     def step(self, agent: str) -> Iterator[None]:
-        """One transaction: everything written inside is stored, or nothing; a step inside a step joins it."""
+        """One transaction: everything written inside is stored, or nothing; a nested step joins the outer one."""
         with self._db.step(agent):
             yield

@@ -1,4 +1,4 @@
-"""The database of a case: created and opened, and changed in steps that are stored completely or not at all."""
+"""The database of a case: creates and opens it, and changes it in steps that are stored completely or not at all."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from kiwiresearch.kin.tree import row_id
 from kiwiresearch.store import START, Address, Database, Schema, table_names
 
 WRITER = "writer"
-"""The lock that makes a case on a server have one writer, as a file has."""
+"""The lock that gives a case on a server one writer, as a file has."""
 HOLDER = "holder"
-"""The lock of who works on a case, however many steps that takes."""
+"""The lock for working on a case, across any number of steps."""
 FIRST_VERSION = "alembic_version"
-"""The table that said the version of cases when Alembic made them."""
+"""The version table of cases that Alembic created."""
 
 
 def _drop_unused(connection: Connection) -> None:
-    """A case has one worker, so that an item is taken or not; no cache was ever filled; the version is ours."""
+    """Drop leases, since a case has one worker; caches, which were never used; and Alembic's version table."""
     for column in ("lease_until", "leased_by"):
         connection.execute(text(f"ALTER TABLE queue_item DROP COLUMN {column}"))
     connection.execute(text("UPDATE queue_item SET status = 'taken' WHERE status = 'leased'"))
@@ -79,7 +79,7 @@ class CaseDatabase:
     def make(
         cls, where: Path | str, now: Callable[[], str], fill: Callable[[CaseDatabase], None], *, busy_s: float
     ) -> None:
-        """Make the tables where none are and have them filled: all of it is there in the end, or nothing."""
+        """Create the tables where there are none and fill them, completely or not at all."""
         place = Address.parse(where, "case")
         with _building(place) as unfinished:
             database = cls(unfinished, now, busy_s)
@@ -96,9 +96,9 @@ class CaseDatabase:
 
     @classmethod
     def open(cls, where: Path | str, now: Callable[[], str], *, busy_s: float, alone_s: float | None = None) -> Self:
-        """The case that is there; where `alone_s` is a number, nobody else may change it, and so long is waited."""
+        """Open an existing case; with `alone_s`, lock it for changes after waiting up to that many seconds."""
         place = Address.parse(where, "case")
-        if place.path is not None and not place.path.is_file():  # opening a file that is missing would make it
+        if place.path is not None and not place.path.is_file():  # opening a missing file would create it
             raise RunNotFound(f"There is no case at {place.name!r}.", remedy="Start one with 'kiwiresearch kin start'.")
         database = cls(place, now, busy_s)
         try:
@@ -133,7 +133,7 @@ class CaseDatabase:
             self._database.enable_wal()
         if version != SCHEMA.version:
             with self._database.writing(WRITER) as connection:
-                version = self._version(connection)  # another process may have upgraded it meanwhile
+                version = self._version(connection)  # another process may have upgraded it in the meantime
                 if version != SCHEMA.version:
                     SCHEMA.upgrade(connection, version)
         with self.reading():
@@ -155,18 +155,18 @@ class CaseDatabase:
         return SCHEMA.read_version(connection, self._database)
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn what the engine says meanwhile into an error of ours; bugs keep their traceback."""
+        """Convert engine errors raised in this context into errors of ours; bugs keep their traceback."""
         return self._database.errors()
 
     @property
     def connection(self) -> Connection:
-        """The connection of the transaction that is open."""
+        """The connection of the open transaction."""
         assert self._connection is not None
         return self._connection
 
     @contextmanager
     def step(self, agent: str) -> Iterator[None]:
-        """One transaction; a step inside a step joins it."""
+        """One transaction; a nested step joins the outer one."""
         with self._lock:
             if self._depth:
                 with self._nested_step(agent):
@@ -186,13 +186,13 @@ class CaseDatabase:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The step that is open, or one of its own for a single write."""
+        """The open step, or a new one for a single write."""
         with self.step(self.agent or "user"):
             yield
 
     @contextmanager
     def reading(self, *, settled: bool = True) -> Iterator[None]:
-        """One view of the case; inside a step it is the step's own, with what was put off done first if `settled`."""
+        """One view of the case; inside a step it is the step's own, with deferred work done first if `settled`."""
         with self._lock:
             if self._depth and settled:
                 self.run_deferred()
@@ -214,7 +214,7 @@ class CaseDatabase:
             )
 
     def run_deferred(self) -> None:
-        """Do what a step has put off: each thing once, however often it was called for."""
+        """Do the deferred work of a step, each thing once."""
         for settler in self.deferred:
             settler(self)
 
@@ -223,28 +223,28 @@ class CaseDatabase:
             return self.connection.execute(statement, rows)
 
     def rows(self, statement: Executable) -> list[dict[str, Any]]:
-        """All rows, by the names of their columns."""
+        """All rows, by column name."""
         with self.errors():
             found = self.connection.execute(statement)
             names = list(map(str, found.keys()))
             return [dict(zip(names, row, strict=True)) for row in found.all()]
 
     def batches(self, statement: Executable) -> Iterator[list[dict[str, Any]]]:
-        """As `rows`, some at a time."""
+        """Like `rows`, in batches."""
         with self.errors():
             for rows in self.connection.execute(statement).mappings().partitions():
                 yield [{str(name): value for name, value in row.items()} for row in rows]
 
     def insert_new(self, table: Table, row: Mapping[str, Any]) -> bool:
-        """Insert a row unless its key is taken; whether it was new."""
-        if table not in self._inserts:  # making a statement takes longer than running it
+        """Insert a row unless its key is taken; returns whether it was new."""
+        if table not in self._inserts:  # building a statement takes longer than running it
             made = self._database.insert(table).on_conflict_do_nothing()
             self._inserts[table] = made.execution_options(preserve_rowcount=True)
         with self.errors():
             return self.connection.execute(self._inserts[table], dict(row)).rowcount > 0
 
     def put(self, table: Table, row: Mapping[str, Any]) -> None:
-        """Insert a row, or take the place of the one with its key."""
+        """Insert a row, or replace the one with its key."""
         self.run(self._database.upsert(table, row))
 
     @contextmanager
@@ -272,7 +272,7 @@ class CaseDatabase:
     @contextmanager
     def _transaction(self, *, is_write: bool) -> Iterator[Connection]:
         """A transaction; engine errors at its start become errors of the case, errors of its body pass unchanged."""
-        self.merged_into = None  # another process may have merged people since
+        self.merged_into = None  # another process may have merged people in the meantime
         with ExitStack() as stack:
             with self.errors():
                 begun = self._database.write_transaction(WRITER) if is_write else self._database.read_transaction()
@@ -301,7 +301,7 @@ class StorePart:
 
 @contextmanager
 def _building(place: Address) -> Iterator[Address]:
-    """A temporary place next to this one; a finished case is moved from there."""
+    """A temporary place next to this one; a finished case is moved from it."""
     if place.path is None:
         yield place
         return
@@ -339,9 +339,9 @@ def _make_folder(folder: Path) -> None:
 
 
 def _move_if_absent(part: Path, target: Path) -> bool:
-    """Move a file to where none is; False if one came to be there."""
+    """Move a file to an unused path; False if a file has appeared there."""
     try:
-        os.link(part, target)  # unlike a rename, it never takes the place of a file
+        os.link(part, target)  # unlike a rename, a link never replaces a file
     except FileExistsError:
         return False
     except OSError:  # a file system without links

@@ -31,7 +31,7 @@ from kiwiresearch.kin.tree import (
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """The source of a statement, its status, and how far it can be trusted."""
+    """The source of a statement, its status, and how far it is trusted."""
 
     source: SourceId
     status: Status
@@ -54,7 +54,7 @@ def _check(fact: ExtractedFact, grounds: Assessment) -> None:
 
 
 def value_key(field: str, value: Mapping[str, Any]) -> str:
-    """The same for two statements that say the same."""
+    """A key that is equal for statements with the same meaning."""
     when, until = value["when"], value["until"]
     if field in DATE_FIELDS:
         return "\x1f".join([when["edtf"], when["calendar"], when["precision"]]) if when else _plain(value["value"])
@@ -67,7 +67,7 @@ def _plain(text: str) -> str:
 
 
 def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: ExtractedFact, grounds: Assessment) -> str:
-    """One statement about a person or a tie: a new value or more evidence for a known one."""
+    """Store one statement about a person or a tie: a new value, or more evidence for a known one."""
     value = _value(fact)
     key = value_key(fact.field, value)
     identity = row_id("assertion", entity, fact.field, key)
@@ -100,7 +100,7 @@ def _assert(db: CaseDatabase, entity: str, ends: tuple[PersonId, ...], fact: Ext
 
 
 def _living(db: CaseDatabase, people: Sequence[PersonId], field_name: str) -> LivingStatus:
-    """Whether everyone a value is about is dead; of a relative who is only named in a fact nothing is known."""
+    """Whether everyone a value is about is dead; a relative only named in a fact counts as unknown."""
     if field_name in RELATION_FIELDS and len(people) < 2:
         return "unknown"
     return "deceased" if all(living_of(db, person) == "deceased" for person in people) else "unknown"
@@ -146,7 +146,7 @@ def claim_id(row: Mapping[str, Any]) -> str:
 
 
 def _strengthen(db: CaseDatabase, identity: str, status: Status, confidence: float) -> None:
-    """More evidence may verify an unverified statement, and never reverts a decision."""
+    """Update a statement with more evidence, which may verify it but never reverts a decision."""
     row = db.run(select(ASSERTION.c.status, ASSERTION.c.confidence).where(ASSERTION.c.id == identity)).one()
     verified = row.status in ("unverified", "hypothesis") and status == "verified"
     better = {
@@ -162,7 +162,7 @@ def _change_assertion(db: CaseDatabase, identity: str, values: Mapping[str, Any]
 
 
 def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
-    """The assertions that a decision about this fact or tie is about."""
+    """The assertions that a decision about this fact or tie applies to."""
     rows = ASSERTION
     one = db.run(select(rows).where(rows.c.id == identity)).one_or_none()
     if one is not None:
@@ -177,7 +177,7 @@ def _equivalent_assertions(db: CaseDatabase, identity: str) -> list[Row[Any]]:
         raise BadUsage(f"The case has no fact and no tie {identity!r}.", remedy="Take an id from the tree.")
     ties, ends = RELATIONSHIP, (tie.person1_id, tie.person2_id)
     same = [ties.c.relationship_type == tie.relationship_type, ties.c.person1_id.in_(ends), ties.c.person2_id.in_(ends)]
-    if tie.relationship_type == "parent_of":  # the only kind that has a direction
+    if tie.relationship_type == "parent_of":  # the only kind with a direction
         same.append(ties.c.person1_id == tie.person1_id)
     return list(db.run(select(rows).where(rows.c.entity_id.in_(select(ties.c.id).where(*same))).order_by(rows.c.id)))
 
@@ -201,7 +201,7 @@ def _audit_state(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class FactStore(StorePart):
-    """What sources say of people and relationships, and the conflicts between it."""
+    """The statements of sources about people and relationships, and the conflicts between them."""
 
     def assert_fact(
         self,
@@ -217,7 +217,7 @@ class FactStore(StorePart):
     ) -> str:
         """Store what a source says about a person, and return the id of the fact.
 
-        A known value gets one more piece of evidence; another value is another fact.
+        A known value gets another piece of evidence; another value is another fact.
         If the source was stored with its text, the text must contain the snippet.
         Without a confidence, that of `fact` is used.
         """
@@ -246,7 +246,7 @@ class FactStore(StorePart):
     ) -> str:
         """Store what a source says about a tie between two people, and return the id of the tie.
 
-        Of `parent_of` the first is the parent. `fact.when` and `fact.until` are when it began and ended.
+        For `parent_of` the first is the parent. `fact.when` and `fact.until` are its start and end.
         """
         grounds = Assessment(source, status, confidence, reliability, information, directness)
         _check(fact, grounds)
@@ -278,7 +278,7 @@ class FactStore(StorePart):
             return tie
 
     def set_status(self, identity: str, status: Status, why: str, *, confidence: float | None = None) -> None:
-        """Decide what becomes of a fact or a tie; its value stays."""
+        """Set the status of a fact or a tie; its value stays."""
         with self._db.writing():
             for row in _equivalent_assertions(self._db, identity):
                 believed = row.confidence if confidence is None else confidence

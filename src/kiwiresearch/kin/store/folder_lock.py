@@ -15,7 +15,7 @@ WAIT_REMEDY = "Wait until it is done, or stop it."
 
 @contextmanager
 def locked_folder(folder: Path, *, timeout_s: float = 0.0) -> Iterator[None]:
-    """Let nobody else change the case of a folder meanwhile; who only reads it does not wait."""
+    """Lock the case of a folder against changes by others; readers do not wait."""
     lock = FileLock(folder / LOCK)
     try:
         taken = lock.wait(timeout_s) if timeout_s else lock.acquire()

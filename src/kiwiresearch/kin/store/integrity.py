@@ -1,4 +1,4 @@
-"""Copying a case, its fingerprint, and the check of every row."""
+"""Copies a case, computes its fingerprint, and checks every row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RowValues = dict[str, Any]
 
 
 def copy_rows(source: CaseDatabase, target: CaseDatabase) -> None:
-    """Write all rows of a case into another that has none, inside the target's transaction."""
+    """Write all rows of a case into another empty one, inside the target's transaction."""
     with source.reading():
         for at in METADATA.sorted_tables:
             own = _self_references(at)
@@ -70,7 +70,7 @@ def _statements(db: CaseDatabase) -> Iterator[str]:
 
 
 def _id_matches(row: Row, entities: list[str]) -> bool:
-    """Whether the id of a statement is that of its content, about one of the records its person was merged from."""
+    """Whether the id of a statement matches its content, about one of the records its person was merged from."""
     field, value = row["field_name"], row["field_value"]
     dates = [date for date in (value["when"], value["until"]) if date]
     if any((when := date_from_json(date)) is None or when.edtf() != date["edtf"] for date in dates):
@@ -86,18 +86,18 @@ def _quotes(db: CaseDatabase) -> Iterator[str]:
 
 
 class IntegrityChecker(StorePart):
-    """Copies a case, and proves that it is unchanged."""
+    """Copies a case, and verifies that it is unchanged."""
 
     def copy_to(self, where: Path | str, *, busy_s: float = BUSY_S) -> None:
-        """Copy the case to a place where nothing is yet: completely, or not at all."""
+        """Copy the case to an unused place, completely or not at all."""
         CaseDatabase.make(where, self._db.now, lambda target: copy_rows(self._db, target), busy_s=busy_s)
 
     def verify_rows(self) -> tuple[str, ...]:
-        """The statements, quotes, people and ties that were changed by anything but this program; nobody is named."""
+        """The statements, quotes, people and ties that were changed by anything but this program; without names."""
         with self._db.reading():
             return (*_statements(self._db), *_quotes(self._db), *wrong_rows(self._db))
 
     def fingerprint(self) -> str:
-        """A hash over all rows of all tables, in any order: a copy of the case has the same."""
+        """A hash of all rows of all tables, independent of their order: a copy of the case has the same."""
         with self._db.reading(), self._db.errors():
             return digest(self._db.connection, METADATA.tables.values())

@@ -1,4 +1,4 @@
-"""The cases of a PostgreSQL database: each has a schema of its own."""
+"""The cases of a PostgreSQL database, each in its own schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAG_LETTERS = 8
 
 
 def create_schema(connection: Connection) -> None:
-    """Make the schema that the address names, if it is not there; it stays if the transaction does."""
+    """Create the schema named in the address if it is missing; it stays if the transaction does."""
     if connection.execute(text("SELECT current_schema()")).scalar() is not None:
         return
     named = str(connection.execute(text("SHOW search_path")).scalar())
@@ -30,7 +30,7 @@ def create_schema(connection: Connection) -> None:
 
 
 class CaseSchemas:
-    """The schemas of one database; several stores in it keep their cases apart."""
+    """The schemas of one database; the cases of several stores in it stay separate."""
 
     def __init__(self, address: str, *, keeps_open: bool = False) -> None:
         """With `keeps_open`, connections stay open until it is closed."""
@@ -43,14 +43,14 @@ class CaseSchemas:
         self._engine.dispose()
 
     def schema(self, case_id: str) -> str:
-        """The schema of a new case: named after the store's own and the id of the case."""
+        """The schema of a new case, named after the store's schema and the id of the case."""
         with database_errors(self.name, CASE_ERRORS), self._engine.connect() as connection:
             own = str(connection.execute(text("SELECT current_schema()")).scalar())
         tag = hashlib.sha256(own.encode()).hexdigest()[:TAG_LETTERS]
         return f"case_{tag}_{case_id}"
 
     def address(self, schema: str) -> str:
-        """Where the case of a schema is opened."""
+        """The address of the case in a schema."""
         url = self._address.url
         given = url.query.get("options", ())
         others = SEARCH_PATH.sub("", given if isinstance(given, str) else " ".join(given)).split()
@@ -58,7 +58,7 @@ class CaseSchemas:
         return url.update_query_dict({"options": options}).render_as_string(hide_password=False)
 
     def revision(self, schema: str) -> str:
-        """What is another text after each change of the case; empty where there is none."""
+        """A text that changes with each change of the case; empty if there is no case."""
         asked = select(literal_column("xmin::text", Text()), AUDIT_HEAD.c.hash)
         with database_errors(self.name, CASE_ERRORS), self._engine.connect() as connection:
             there = connection.execution_options(schema_translate_map={None: schema})
@@ -68,6 +68,6 @@ class CaseSchemas:
                 return ""
 
     def drop(self, schema: str) -> None:
-        """Remove a case with all that it holds."""
+        """Remove a case with all its data."""
         with database_errors(self.name, CASE_ERRORS), self._engine.begin() as connection:
             connection.execute(DropSchema(schema, cascade=True, if_exists=True))

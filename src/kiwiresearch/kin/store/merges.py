@@ -27,7 +27,7 @@ Row = Mapping[str, Any]
 
 
 class Merges(StorePart):
-    """People who were taken for one, and those who must not be."""
+    """Merges of people, and pairs that must not be merged."""
 
     def merge(
         self,
@@ -42,7 +42,7 @@ class Merges(StorePart):
         decided_by: str = "rule",
         again: bool = False,
     ) -> str:
-        """Take two people for one and return the id of the merge; all that pointed to `other` points to `canonical`.
+        """Merge two people and return the id of the merge; everything that pointed to `other` points to `canonical`.
 
         A pair that must not be linked is refused unless `again`.
         """
@@ -88,7 +88,7 @@ class Merges(StorePart):
             return cluster
 
     def all(self) -> tuple[MergeCluster, ...]:
-        """All merges, undone ones as well, in the order they were made."""
+        """All merges, including undone ones, in the order they were made."""
         db = self._db
         with db.reading():
             rows = db.rows(select(MERGE_CLUSTER).order_by(MERGE_CLUSTER.c.seq))
@@ -100,9 +100,9 @@ class Merges(StorePart):
         )
 
     def undo(self, cluster: str, *, cascade: bool = False, why: str = "") -> tuple[str, ...]:
-        """Undo a merge and return what was undone, the latest first; the pair is not to be proposed again.
+        """Undo a merge and return what was undone, the latest first; the pair is not proposed again.
 
-        Where a later merge rests on this one it is refused, unless `cascade`, which undoes those first.
+        If a later merge depends on this one it is refused, unless `cascade`, which undoes those first.
         """
         db = self._db
         with db.writing():
@@ -119,17 +119,17 @@ class Merges(StorePart):
             undone = [*reversed(later), wanted]
             for row in undone:
                 _undo(db, row, why)
-            # Only this one was found wrong: those that rested on it may be proposed again.
+            # Only this one was found wrong: merges that depended on it may be proposed again.
             kept, gone = wanted["member_ids"]
             self.forbid(kept, gone, why or f"the merge {cluster} was undone", "undo")
             return tuple(row["id"] for row in undone)
 
     def forbidden(self) -> tuple[CannotLink, ...]:
-        """The pairs that must not be taken for one."""
+        """The pairs that must not be merged."""
         return _cannot_links(self._db)
 
     def forbid(self, first: PersonId, second: PersonId, reason: str, decided_by: str = "user") -> None:
-        """Note that two people are not one."""
+        """Record that two people are not the same."""
         if first == second:
             raise BadUsage(f"{first!r} cannot be kept apart from itself.")
         db = self._db
@@ -141,7 +141,7 @@ class Merges(StorePart):
                 audit.record(db, "cannot_link", low, living="deceased", after={"ids": [low, high]})
 
     def allow(self, first: PersonId, second: PersonId, why: str = "") -> None:
-        """Take back that two people are not one, so that they may be proposed again."""
+        """Withdraw that two people are not the same, so that they may be proposed again."""
         low, high = sorted((first, second))
         mine = CANNOT_LINK.c.first_id == low, CANNOT_LINK.c.second_id == high
         db = self._db
@@ -174,7 +174,7 @@ def _move_facts(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[A
 
 
 def _move_relationships(db: CaseDatabase, gone: PersonId, kept: PersonId) -> list[list[Any]]:
-    """A tie between the two is left as it is: no person is tied to itself, and it is shadowed from now on."""
+    """Move the ties, except one between the two: nobody is tied to themselves, so it is shadowed instead."""
     moved: list[list[Any]] = []
     for here, there in (("person1_id", "person2_id"), ("person2_id", "person1_id")):
         ties = RELATIONSHIP
@@ -202,7 +202,7 @@ def _merge_to_undo(db: CaseDatabase, cluster: str) -> Row:
 
 
 def _dependent_merges(wanted: Row, later: Sequence[Row]) -> list[Row]:
-    """The later merges of the same people, or that changed the same columns again, and those that rest on these."""
+    """Later merges of the same people or columns, and those that depend on them."""
     people, columns = set(wanted["member_ids"]), _columns(wanted)
     found = []
     for row in later:

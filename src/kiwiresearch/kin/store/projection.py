@@ -29,7 +29,7 @@ PERSON_EVENTS = ("birth", "baptism", "death", "burial")
 def events_of_person(
     person: str, best: Mapping[str, StatementRow], ties: Sequence[StatementRow]
 ) -> list[dict[str, Any]]:
-    """What happened to one person; a marriage only where no spouse is known, as it is the tie's otherwise."""
+    """Events of one person; a marriage only if no spouse is known, since it belongs to the tie otherwise."""
     married = any(tie["relationship_type"] == "spouse_of" and _counts(tie) for tie in ties)
     kinds = PERSON_EVENTS if married else (*PERSON_EVENTS, "marriage")
     found = []
@@ -45,7 +45,7 @@ def events_of_person(
 
 
 def events_of_relationship(tie: StatementRow) -> list[dict[str, Any]]:
-    """The marriage of a couple, and its end where it was ended by law."""
+    """The marriage of a couple, and its legal end."""
     if tie["relationship_type"] != "spouse_of" or not _counts(tie):
         return []
     people = [{"person_id": tie[end], "role": "spouse"} for end in ("person1_id", "person2_id")]
@@ -81,7 +81,7 @@ PersonaRow = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MergedPeople:
-    """Rows of some people and of all who were merged into them, the person itself first, then by id."""
+    """Rows of some people and of everybody merged into them: the person first, then by id."""
 
     people: Mapping[str, Sequence[PersonaRow]]
     names: Mapping[str, Sequence[PersonaRow]]
@@ -106,7 +106,7 @@ class MergedPeople:
         return cls(ordered, _by_person(db, PERSON_NAME, home), _by_person(db, PERSON_EXTERNAL, home))
 
     def variants(self, person: str, said: Sequence[PersonaRow], name: str) -> list[dict[str, str]]:
-        """The other forms of the name, each with what kind of form it is."""
+        """The other forms of the name, each with its kind."""
         found = {row["told_name"]: "title" for row in self.people[person]}
         asserted = (row for row in said if row["field_name"] == "name" and row["status"] not in DISCARDED)
         found |= {row["field_value"]["value"]: "asserted" for row in asserted}
@@ -115,14 +115,14 @@ class MergedPeople:
         return [{"value": value, "type": kind} for value, kind in sorted(found.items()) if value != name]
 
     def sex(self, person: str, best: PersonaRow | None) -> str:
-        """What was preferred, else what the person came with, else what sources or merged people say."""
+        """The preferred sex, or else the one the person was added with, or else that of sources or merged people."""
         told = [row["told_sex"] for row in self.people[person]]
         asserted = [best["field_value"]["value"]] if best else []
         ranked = [*asserted, *told] if best and best["preferred"] else [*told[:1], *asserted, *told[1:]]
         return next((sex for sex in ranked if sex), "")
 
     def external(self, person: str) -> dict[str, str]:
-        """One name for each place elsewhere, the person's own before those of merged people."""
+        """One id for each external key, the person's own before those of merged people."""
         found: dict[str, str] = {}
         for one in self.people[person]:
             for row in self.externals.get(one["id"], ()):
@@ -142,11 +142,11 @@ Row = Mapping[str, Any]
 Element = TypeVar("Element")
 CHUNK = 400
 CORE = ("birth_date", "birth_place", "death_date", "death_place")
-"""What a person's confidence is the mean of, as far as it is known."""
+"""The fields whose mean confidence is the person's, as far as they are known."""
 
 
 def refresh(db: CaseDatabase) -> None:
-    """Derive again the rows of all people and ties that the step has changed."""
+    """Recompute the rows of all people and ties that the step has changed."""
     if not (db.changed_people or db.changed_ties):
         return
     people, ties = sorted(db.changed_people), sorted(db.changed_ties)
@@ -193,7 +193,7 @@ def _relationship_values(tie: str, said: Sequence[Row]) -> dict[str, Any]:
 
 
 def wrong_rows(db: CaseDatabase) -> Iterator[str]:
-    """The people and ties whose rows are not what is said of them."""
+    """The people and ties whose rows differ from what their assertions imply."""
     people = db.rows(select(PERSON).where(PERSON.c.merged_into_id.is_(None)).order_by(PERSON.c.id))
     for some in _chunks(people):
         said, around = _assertions_of(db, ids := [row["id"] for row in some]), MergedPeople.of(db, ids)

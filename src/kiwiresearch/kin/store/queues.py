@@ -17,7 +17,7 @@ from kiwiresearch.text import fold
 
 
 def to_utc_text(text: str, *, later_s: float = 0.0) -> str:
-    """An ISO 8601 time in UTC and of one width, some seconds later; a time without a zone is UTC."""
+    """A time some seconds later, as ISO 8601 in UTC with a fixed width; a time without a zone is UTC."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError as problem:
@@ -33,7 +33,7 @@ QUEUES: tuple[QueueName, ...] = ("frontier", "clue", "revisit")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """What all items have; the store fills in what is left empty."""
+    """Fields of all items; the store fills in empty ones."""
 
     id: str = ""
     priority: float = 0.0
@@ -45,7 +45,7 @@ class QueueItem:
 
     @property
     def key(self) -> str:
-        """What makes it the same as another item of its queue: a second one is not novel."""
+        """Identifies duplicates: the second item in a queue with the same key is not new."""
         return self.id
 
 
@@ -81,7 +81,7 @@ class ClueItem(QueueItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisitItem(QueueItem):
-    """A source to ask again, with better words."""
+    """A source to ask again, with a better query."""
 
     original_source_id: str
     original_query: str
@@ -109,10 +109,10 @@ ABANDONED = "whoever worked on it never came back"
 
 
 class Queues(StorePart):
-    """What a case has yet to look at."""
+    """The queues of a case."""
 
     def push(self, queue: QueueName, item: Item) -> bool:
-        """Queue an item; False if the queue has or had the same."""
+        """Queue an item; False if the queue has or had the same one."""
         if not isinstance(item, ITEM_TYPES[queue]):
             raise BadUsage(f"A {type(item).__name__} does not go into the queue {queue!r}.")
         fields = asdict(item)
@@ -130,7 +130,7 @@ class Queues(StorePart):
             return self._db.insert_new(QUEUE_ITEM, row)
 
     def take(self, queue: QueueName) -> Item | None:
-        """Take the due item of highest priority, then of lowest id. A case has one worker, so there is no race."""
+        """Take the due item of highest priority, then of lowest id. A case has one worker, so this cannot race."""
         with self._db.writing():
             due = and_(QUEUE_ITEM.c.status == "pending", QUEUE_ITEM.c.not_before <= to_utc_text(self._db.now()))
             best = (
@@ -162,7 +162,7 @@ class Queues(StorePart):
                 raise BadUsage(f"The queues have no item {item.id!r}.")
 
     def give_back(self) -> None:
-        """Put back what was taken, as if it had not been."""
+        """Put back taken items, as if they had not been taken."""
         with self._db.writing():
             self._db.run(update(QUEUE_ITEM).where(QUEUE_ITEM.c.status == "taken").values(status="pending"))
 

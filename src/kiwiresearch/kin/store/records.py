@@ -24,7 +24,7 @@ def living_from_flag(flag: bool | None) -> LivingStatus:  # noqa: FBT001
 
 
 def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
-    """The person whom this one was finally merged into; an unknown person is refused."""
+    """The person this one was finally merged into; raises for an unknown person."""
     if person not in db.known_people:
         with db.reading(settled=False):
             if db.run(select(PERSON.c.id).where(PERSON.c.id == person)).first() is None:
@@ -35,7 +35,7 @@ def canonical_id(db: CaseDatabase, person: PersonId) -> PersonId:
 
 
 def follow_merges(db: CaseDatabase, person: PersonId) -> PersonId:
-    """As `canonical_id`, for people who are known to be in the case."""
+    """Like `canonical_id`, for people who are known to be in the case."""
     if db.merged_into is None:
         with db.reading(settled=False):
             rows = db.run(select(PERSON.c.id, PERSON.c.merged_into_id).where(PERSON.c.merged_into_id.is_not(None)))
@@ -50,7 +50,7 @@ def living_of(db: CaseDatabase, person: PersonId) -> LivingStatus:
 
 
 MAX_CACHED_TEXTS = 8
-"""Few are enough, since the facts of a page are asserted one after the other."""
+"""Few are enough, since the facts of a page are stored one after the other."""
 
 
 def source_text(db: CaseDatabase, source: SourceId) -> str:
@@ -81,7 +81,7 @@ def origin_group(db: CaseDatabase, source: SourceId) -> str:
 
 
 def check_quote(db: CaseDatabase, source: SourceId, snippet: Snippet) -> None:
-    """Refuse words that the source does not have at that position; a source stored without text is believed."""
+    """Raise if the source does not have these words at that position; a source stored without text is trusted."""
     text = source_text(db, source)
     if not snippet.words:
         raise QuoteNotFound(f"A fact of the source {source!r} has no words that say it.")
@@ -96,7 +96,7 @@ class RecordStore(StorePart):
     """The people and sources of a case."""
 
     def canonical(self, person: PersonId) -> PersonId:
-        """The person whom this one was finally merged into; the person itself if it was not."""
+        """The person this one was finally merged into; the person itself if it was not."""
         return canonical_id(self._db, person)
 
     def source_text(self, source: SourceId) -> str:
@@ -146,7 +146,7 @@ class RecordStore(StorePart):
                     f"The id {identity!r} is that of another source already.",
                     remedy="Leave the id of the source empty, so that it is made of its URL and content.",
                 )
-            # Titles and addresses of pages name people who may be living, so that only the hash is logged.
+            # Titles and addresses of pages name people who may be living, so only the hash is logged.
             audit.record(self._db, "add_source", identity, living="deceased", after={"content_hash": content_hash})
             return identity
 
@@ -158,7 +158,7 @@ class RecordStore(StorePart):
             return self._db.run(latest).scalar()
 
     def add_person(self, person: PersonId, name: str, sex: Sex = "", external: Mapping[str, str] | None = None) -> bool:
-        """Add a person; False if the case has them already, and then only new external ids are added."""
+        """Add a person; False if the case already has them, and then only new external ids are added."""
         with self._db.writing():
             at = self._db.now()
             row = {
@@ -205,7 +205,7 @@ class RecordStore(StorePart):
             return new
 
     def set_living(self, person: PersonId, status: LivingStatus, basis: Mapping[str, Any] | None = None) -> None:
-        """Note whether a person counts as living, and why."""
+        """Record whether a person counts as living, and why."""
         with self._db.writing():
             root = canonical_id(self._db, person)
             before = living_of(self._db, root)
@@ -216,7 +216,7 @@ class RecordStore(StorePart):
                 audit.record(self._db, "set_living", root, living="deceased", **states)
 
     def recorded_name(self, person: PersonId) -> str:
-        """The name in the record of this person, whomever they were merged with since."""
+        """The name in the record of this person, even if they were merged since."""
         with self._db.reading(settled=False):
             found: str | None = self._db.run(select(PERSON.c.told_name).where(PERSON.c.id == person)).scalar()
         if found is None:

@@ -1,4 +1,4 @@
-"""The research log of a case, and what it remembers between steps."""
+"""The research log of a case, and its state between steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kiwiresearch.kin.store.values import QueryRow
 
 
 class ResearchLog(StorePart):
-    """The research log of a case, and what the case remembers between steps."""
+    """The research log of a case, and its state between steps."""
 
     def note_query(
         self,
@@ -44,14 +44,14 @@ class ResearchLog(StorePart):
         return tuple(QueryRow(**row) for row in rows)
 
     def state(self, key: str) -> Any:
-        """The value that was stored under that key; None if there is none."""
+        """The value stored under that key; None if there is none."""
         with self._db.reading():
             found = self._db.run(select(CASE_STATE.c.value).where(CASE_STATE.c.key == key)).scalar()
         return found[0] if found else None
 
     def set_state(self, key: str, value: Any) -> None:
         with self._db.writing():
-            # In a list, so that a state of None differs from no state.
+            # In a list, so that a state of None differs from a missing one.
             self._db.put(CASE_STATE, {"key": key, "value": [value]})
 
     def plugin_state(self, plugin: str) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The tables of a case, under the names of the data model, and the triggers that keep evidence as it was written."""
+"""The tables of a case, under the names of the data model, and the triggers that protect evidence from changes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COLUMN_TYPES: Mapping[str, TypeEngine[Any]] = MappingProxyType(
 
 
 def _columns(kind: str, *names: str) -> list[Column[Any]]:
-    """Columns of one type; a question mark after it says that they may be empty."""
+    """Columns of one type; a question mark after it means that they may be empty."""
     column_type = COLUMN_TYPES[kind.rstrip("?")]
     return [Column(name, column_type, nullable=kind.endswith("?")) for name in names]
 
@@ -85,7 +85,7 @@ PERSON = Table(
     *_columns("real", "confidence"),
     *_columns("text", "created_at", "updated_at"),
 )
-"""A person. All but the `told_` columns, the merge and the living are a projection of preferred facts."""
+"""A person. Except for the `told_` columns, the merge and the living status, it is a projection of preferred facts."""
 
 PERSON_NAME = Table(
     "person_name",
@@ -94,7 +94,7 @@ PERSON_NAME = Table(
     _key("value"),
     *_columns("text", "kind"),
 )
-"""Another form of a person's name, as it was first met."""
+"""Another form of a person's name, as first found."""
 
 PERSON_EXTERNAL = Table(
     "person_external",
@@ -103,7 +103,7 @@ PERSON_EXTERNAL = Table(
     _key("value"),
     _reference("person_id", "person.id", primary_key=True, index=True),
 )
-"""What a person is called elsewhere."""
+"""External ids of a person."""
 
 EVENT = Table(
     "event",
@@ -117,7 +117,7 @@ EVENT = Table(
     *_columns("json", "participants"),
     *_columns("real", "confidence"),
 )
-"""Events derived from preferred facts and ties, for those who read a case with SQL."""
+"""Events derived from preferred facts and ties, for readers who use SQL."""
 
 RELATIONSHIP = Table(
     "relationship",
@@ -135,9 +135,9 @@ RELATIONSHIP = Table(
     *_columns("text", "shadowed_by"),
     CheckConstraint("person1_id <> person2_id", name="two_people"),
 )
-"""A tie between two people; what it says is a projection of its assertions.
+"""A tie between two people; its values are a projection of its assertions.
 
-`shadowed_by` is the tie that says the same since a merge; its own id where a merge made both ends one person.
+`shadowed_by` is the tie that says the same since a merge; its own id if a merge made both ends one person.
 """
 
 ASSERTION = Table(
@@ -154,7 +154,7 @@ ASSERTION = Table(
     CheckConstraint("confidence >= 0 AND confidence <= 1", name="confidence_bounds"),
     Index(None, "entity_id", "field_name"),
 )
-"""One value of one field; never changed but for what was decided about it, never deleted."""
+"""One value of one field; only its status and other decisions change, and it is never deleted."""
 
 SOURCE_RECORD = Table(
     "source_record",
@@ -185,7 +185,7 @@ EVIDENCE_CLAIM = Table(
     *_columns("json", "llm_rationale"),
     CheckConstraint("length(citation_snippet) > 0", name="snippet_not_empty"),
 )
-"""The words of a source that speak for an assertion; an assertion has as many as were found."""
+"""Words of a source that support an assertion, which may have several."""
 
 MERGE_CLUSTER = Table(
     "merge_cluster",
@@ -202,7 +202,7 @@ MERGE_CLUSTER = Table(
     *_columns("json", "undo"),
     *_columns("text", "state", "created_at", "reverted_at"),
 )
-"""Two people taken for one, with every column that was changed for it."""
+"""A merge of two people, with every column that was changed for it."""
 
 CANNOT_LINK = Table(
     "cannot_link",
@@ -211,7 +211,7 @@ CANNOT_LINK = Table(
     _reference("second_id", "person.id", primary_key=True),
     *_columns("text", "reason", "decided_by", "at"),
 )
-"""Two people who are not one; the first id is the lower."""
+"""Two people who are not the same; the first id is the lower one."""
 
 CONFLICT = Table(
     "conflict",
@@ -224,7 +224,7 @@ CONFLICT = Table(
     *_columns("text", "method", "resolution_status", "rationale"),
     *_columns("json", "next_actions"),
 )
-"""Competing assertions and what was made of them."""
+"""Competing assertions and their outcome."""
 
 QUEUE_ITEM = Table(
     "queue_item",
@@ -240,7 +240,7 @@ QUEUE_ITEM = Table(
     UniqueConstraint("case_id", "queue", "query_hash"),
     Index("ix_queue_item_next", "queue", "status", "priority", "id"),
 )
-"""What waits, is being worked on, or is done."""
+"""Queue items: waiting, being worked on, or done."""
 
 QUERY_LOG = Table(
     "query_log",
@@ -256,10 +256,10 @@ QUERY_LOG = Table(
 """The research log: what was searched where, and whether anything was found."""
 
 CASE_STATE = Table("case_state", METADATA, _key("key"), *_columns("json", "value"))
-"""Counters, the ledger of the budget, why it stopped."""
+"""Counters, the budget, and the reason for the last stop."""
 
 PLUGIN_STATE = Table("plugin_state", METADATA, _key("plugin_id"), *_columns("json", "state"))
-"""How well a plugin does, and whether it is in quarantine."""
+"""The state of plugins, including quarantine."""
 
 AUDIT_LOG = Table(
     "audit_log",
@@ -270,7 +270,7 @@ AUDIT_LOG = Table(
     *_columns("json?", "before_state", "after_state"),
     *_columns("text", "agent_name", "timestamp", "prev_hash", "hash"),
 )
-"""All that was done, each row chained to the one before; triggers keep it from being changed."""
+"""All actions, each row chained to the previous one; triggers prevent changes."""
 
 AUDIT_HEAD = Table(
     "audit_head",
@@ -279,7 +279,7 @@ AUDIT_HEAD = Table(
     *_columns("integer", "seq"),
     *_columns("text", "hash"),
 )
-"""Where the audit log ends, so that rows cut off its end are missed."""
+"""The end of the audit log, so that truncation is noticed."""
 
 CASE_FORMAT = Table("case_format", MetaData(), _key("name"), *_columns("text", "value"))
 """The version of the tables; not part of the case, so in its own metadata."""
@@ -292,11 +292,11 @@ UNCHANGEABLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "source_record": ("UPDATE", "DELETE"),
     }
 )
-"""What may not be done to rows that others rest on."""
+"""Operations forbidden on rows that others depend on."""
 
 
 def create_triggers(connection: Connection) -> None:
-    """Let the database refuse to change what others rest on."""
+    """Make the database refuse to change rows that others depend on."""
     is_file = connection.dialect.name == "sqlite"
     refuse = "EXECUTE FUNCTION kin_refuse()"
     if not is_file:

@@ -50,12 +50,12 @@ def _evidence(db: CaseDatabase) -> Mapping[str, list[Evidence]]:
 
 
 def _columns(table: Table, kind: type[Any], names: Mapping[str, str]) -> list[ColumnElement[Any]]:
-    """The columns of a table, under the names of a dataclass's fields."""
+    """The columns of a table, labelled with the names of a dataclass's fields."""
     return [table.c[names.get(one.name, one.name)].label(one.name) for one in fields(kind)]
 
 
 def _facts(rows: Sequence[Row], evidence: Mapping[str, list[Evidence]]) -> list[Fact]:
-    """The facts of a person: what says the same since a merge is one, with the evidence of all."""
+    """The facts of a person; those that became equal by a merge are one, with the evidence of all."""
     alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in sorted(rows, key=rank_key):
         alike[row["field_name"], row["value_key"]].append(row)
@@ -133,8 +133,8 @@ class TreeReader(StorePart):
     def tree(self, *, everything: bool = False) -> Tree:
         """All people, ties, facts and sources; merged people are one, duplicates count once.
 
-        What was rejected, superseded or only guessed is left out unless `everything` is asked for.
-        Of each field one fact is preferred: the one that was chosen, else the one that stands best.
+        Rejected, superseded and hypothetical ones are left out unless `everything` is set.
+        In each field one fact is preferred: the chosen one, or else the best supported.
         """
         with self._db.reading():
             people = _rows(self._db, PERSON, PERSON.c.merged_into_id.is_(None))
@@ -157,7 +157,7 @@ class TreeReader(StorePart):
         )
 
     def nothing_rejected(self) -> bool:
-        """Whether `everything` makes no difference to the tree: nothing was rejected, superseded or only guessed."""
+        """Whether `everything` makes no difference to the tree: nothing is rejected, superseded or hypothetical."""
         with self._db.reading():
             fallen = [select(at.c.id).where(at.c.status.in_(sorted(DISCARDED))) for at in (ASSERTION, RELATIONSHIP)]
             return all(self._db.run(one.limit(1)).first() is None for one in fallen)

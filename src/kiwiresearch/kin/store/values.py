@@ -1,4 +1,4 @@
-"""Values that the case store takes and returns: rows, dates as stored, and the order of statements."""
+"""Values that the case store accepts and returns: rows, stored dates, and the order of statements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kiwiresearch.text.dates import ENDLESS, DateRange
 
 @dataclass(frozen=True, slots=True)
 class MergeCluster:
-    """Two people taken for one, why, why perhaps not, and whether that still holds."""
+    """A merge of two people, the reasons for and against it, and whether it is in effect."""
 
     id: str
     canonical_id: PersonId
@@ -32,7 +32,7 @@ class MergeCluster:
 
 @dataclass(frozen=True, slots=True)
 class CannotLink:
-    """Two people who must not be taken for one again."""
+    """Two people who must not be merged again."""
 
     first: PersonId
     second: PersonId
@@ -42,7 +42,7 @@ class CannotLink:
 
 @dataclass(frozen=True, slots=True)
 class ConflictRow:
-    """Competing facts of a person and what was made of them; all of them stay."""
+    """Competing facts of a person and the outcome; all of them stay."""
 
     id: str
     entity_id: PersonId
@@ -74,7 +74,7 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class CaseAuditRow:
-    """One thing that was done, chained to the one before it."""
+    """One action, chained to the previous one."""
 
     seq: int
     id: str
@@ -100,12 +100,12 @@ STATUS_RANKS: Mapping[str, int] = {
 
 
 def rank_key(row: Mapping[str, Any]) -> tuple[bool, bool, int, float, str]:
-    """The order of assertions: living ones, what was preferred, how well verified, how sure, and then the id."""
+    """The order of assertions: active before discarded, preferred first, then by status, confidence and id."""
     return row["status"] in DISCARDED, not row["preferred"], STATUS_RANKS[row["status"]], -row["confidence"], row["id"]
 
 
 def best_by_field(rows: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The statement to be shown for each field."""
+    """The statement to show for each field."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in sorted(rows, key=rank_key):
         if row["status"] not in DISCARDED:
@@ -121,7 +121,7 @@ class Bounds(NamedTuple):
 
 
 def date_to_json(when: DateRange | None, verbatim: str = "") -> dict[str, Any] | None:
-    """A date as JSON: its days, how exact and in which calendar, as EDTF, and as the source wrote it."""
+    """A date as JSON: its days, precision, calendar, EDTF, and the words of the source."""
     if when is None:
         return None
     return {
@@ -151,7 +151,7 @@ def date_from_json(row: dict[str, Any] | None) -> DateRange | None:
 
 
 def date_bounds(row: dict[str, Any] | None) -> Bounds:
-    """The days that agree with a stored date: 'before 1850' has no first one, 'about' reaches further."""
+    """The days that agree with a stored date: 'before 1850' has no first day, 'about' extends further."""
     when = date_from_json(row)
     if when is None:
         return Bounds(None, None)
