@@ -74,7 +74,7 @@ class GedcomWriter:
 
 
 def _cut(text: str, most: int) -> int:
-    """Where to cut so that there is no space at the edge, which readers would lose, and no escape is split."""
+    """Where to cut: not next to a space, which readers would lose, and not inside an escape."""
     if len(text) <= most:
         return len(text)
     for cut in range(most, most // 2, -1):

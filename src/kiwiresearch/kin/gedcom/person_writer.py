@@ -105,7 +105,7 @@ def _write_events(
 
 
 def _projected(person: Person, tag: str, fields: EventFields) -> list[EventVersion]:
-    """An event made from the person, used where there are no facts about it."""
+    """An event made from the person, used in the absence of facts."""
     values = {"BIRT": (person.birth, person.birth_place), "DEAT": (person.death, person.death_place)}
     when, place = values.get(tag, (None, ""))
     date = Fact("", person.id, fields.date, when.edtf(), when) if when else None

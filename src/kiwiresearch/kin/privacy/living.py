@@ -207,7 +207,7 @@ def _steps(tree: Tree) -> dict[PersonId, list[BirthStep]]:
 
 
 def _people_in_cycles(tree: Tree) -> set[PersonId]:
-    """People who are their own ancestors, and those between two such; their ties are no evidence of time."""
+    """People who are their own ancestors, and those between two such; their ties cannot be used to estimate dates."""
     parents: dict[PersonId, set[PersonId]] = defaultdict(set)
     children: dict[PersonId, set[PersonId]] = defaultdict(set)
     for tie in _parent_ties(tree):

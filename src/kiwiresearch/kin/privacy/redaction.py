@@ -279,13 +279,13 @@ class RedactedTree(Tree):
 
 
 def redact(tree: Tree, mode: Mode, year: int) -> RedactedTree:
-    """The tree as the mode allows it to be seen, as of a year.
+    """The tree redacted for a mode, as of a year.
 
-    | mode    | of people who are living, or may be                                       |
+    | mode    | shown of people who may be living                                         |
     | ------- | ------------------------------------------------------------------------- |
     | owner   | everything                                                                |
     | private | names and ties; dates by decade, places by state and country, no contacts |
-    | public  | that there is somebody, of which sex, and the ties                        |
+    | public  | sex and ties, under a pseudonym                                           |
     | exclude | nothing                                                                   |
     """
     check_mode(mode)

@@ -58,7 +58,7 @@ class CaseSchemas:
         return url.update_query_dict({"options": options}).render_as_string(hide_password=False)
 
     def revision(self, schema: str) -> str:
-        """A text that changes with each change of the case; empty if there is no case."""
+        """A text that changes with each change of the case; empty if the case does not exist."""
         asked = select(literal_column("xmin::text", Text()), AUDIT_HEAD.c.hash)
         with database_errors(self.name, CASE_ERRORS), self._engine.connect() as connection:
             there = connection.execution_options(schema_translate_map={None: schema})
