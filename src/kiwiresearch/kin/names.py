@@ -52,7 +52,7 @@ class PersonName:
 
     @property
     def discriminators(self) -> tuple[int, str]:
-        """What distinguishes namesakes."""
+        """The parts that distinguish namesakes."""
         return self.regnal, self.generation
 
 

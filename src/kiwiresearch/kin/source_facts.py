@@ -1,4 +1,4 @@
-"""What a source says about a person, before it is checked."""
+"""Statements of a source about a person, before they are checked."""
 
 from __future__ import annotations
 

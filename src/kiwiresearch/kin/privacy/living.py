@@ -236,6 +236,7 @@ MAX_AGE = 110
 MAX_AGE_IF_MARKED = 122
 """A 'living' mark is believed up to this age: nobody has been older."""
 SEED_YEARS = 100
+"""The age below which the original check counts a person as living."""
 DEATH_FIELDS = ("death_date", "death_place", "burial_date", "burial_place")
 
 

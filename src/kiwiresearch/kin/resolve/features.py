@@ -25,9 +25,12 @@ SAME_MONTH = 3.8
 MAX_INFORMATIVE_YEARS = 12
 """The wider two ranges of years, the weaker the evidence of an overlap; from this width on it is negligible."""
 OTHER_ERA = -7.0
+"""The lowest points for two people who lived at different times."""
 
 ONE_LETTER_OFF = 0.94
+"""The similarity of two words that differ by a typo."""
 RARE_COUNT = 2
+"""A word that at most this many people have counts as rare, and may be a typo of another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class GedcomXRecord:
     text: str
     read: PersonReading
     is_living: bool | None
-    """What the record says; None if it does not."""
+    """Whether the record marks the person as living; None if it has no mark."""
 
 
 def read_gedcomx(content: bytes, person: str, plugin_id: str, weight: float) -> GedcomXRecord:

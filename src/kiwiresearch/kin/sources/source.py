@@ -1,4 +1,4 @@
-"""What every source offers: records found by a query, and records fetched by their locator."""
+"""The interface of a source: records found by a query, and records fetched by their locator."""
 
 from __future__ import annotations
 
