@@ -212,7 +212,7 @@ def _hand_in(order: JobOrder, stored_work: JobFilesCopy, *, is_in_store: bool) -
 
 
 def _story(answers: Path, rows: int) -> str:
-    """How many questions were answered, and how many lines were not questions."""
+    """A sentence with the number of answered questions, and of lines with an error."""
     failed = answers.read_bytes().count(b'"error":')  # inside a JSON string the quotation marks would be escaped
     if failed:
         return f"{rows - failed:,} of {rows:,} questions were answered; 'error' says what is wrong with the others."

@@ -1,4 +1,4 @@
-"""Pages shown before or in place of others: the login form, and errors in the reader's language."""
+"""Pages shown before or instead of others: the login form, and errors in the reader's language."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def problem_renderer(pages: Pages) -> ProblemRenderer:
             return problem.response(scope["path"])
         try:
             return problem_page(pages, problem, Request(scope))
-        except Exception:  # a fault in our page must not hide the problem itself
+        except Exception:  # an error in our page must not hide the problem itself
             log.exception("A page that tells of a problem could not be drawn.")
             return problem.response(scope["path"])
 
@@ -156,7 +156,7 @@ class Authenticator(Protocol):
 
 
 def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
-    """The login form, and what happens to what it sends."""
+    """The login form, and the route that handles it."""
     routes = RoleRouter("reader", include_in_schema=False)
     has_users = isinstance(authenticator, UserAuthenticator)
 
