@@ -292,9 +292,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     # Counted under a lock together with those still open, so that many at once cannot get past the limit.
     with audit_log.counting:
-        since = max(
-            day.isoformat(timespec="seconds"), who.since
-        )  # an earlier user of the same name may be somebody else
+        since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user may have had this name
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
         is_over = len(rows) + audit_log.open_questions[who.name] >= limit
         if not is_over:
