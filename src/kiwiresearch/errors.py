@@ -124,7 +124,7 @@ class HostAway(BookUnreachable):
 
 
 class NotOffered(BookError):
-    """This kind of book cannot do what was asked."""
+    """This kind of book does not support the operation."""
 
 
 class PageNotFound(KiwiError):

@@ -143,4 +143,5 @@ def _fragment(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    # In a text fragment an unescaped hyphen marks a prefix or suffix.
     return percent(text, safe="", errors="replace").replace("-", "%2D")

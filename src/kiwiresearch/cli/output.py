@@ -305,7 +305,7 @@ def indexed(book: Book, built: IndexBuild) -> None:
 
 
 def findings(rows: Sequence[Diagnosis]) -> None:
-    """What the doctor found."""
+    """The findings of the doctor."""
     console = _console()
     subject = ""
     for row in rows:

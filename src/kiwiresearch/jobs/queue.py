@@ -238,7 +238,7 @@ class JobQueue:
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
         """Remove an ended job without pages; `with_run` any ended job, and its run for every host.
 
-        Returns the folder that stays, if any: tables of a book, or one that holds files of others.
+        Returns the folder that stays, if any: tables of a book, or one that contains other files.
         """
         job = self.get(job_id)
         if isinstance(job.request, UnreadableRequest):

@@ -156,7 +156,7 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
             )
         if lock.is_current():
             break
-        lock.release()  # its last holder has just removed it
+        lock.release()  # the previous holder removed the file: others would lock a new one
     try:
         yield
     finally:

@@ -104,7 +104,7 @@ class Worker:
             return not self._leased
 
     def leased_job(self, job_id: str) -> LeasedJob | None:
-        """The job, if this worker holds its lease."""
+        """The job, if it is leased to this worker."""
         with self._lock:
             return self._leased.get(job_id)
 

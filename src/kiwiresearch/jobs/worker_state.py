@@ -1,4 +1,4 @@
-"""What a worker holds: the lock that shows it is alive, the jobs it has leased, and their listeners."""
+"""The state of a worker: the lock that shows it is alive, its leased jobs, and their listeners."""
 
 from __future__ import annotations
 

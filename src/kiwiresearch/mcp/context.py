@@ -1,4 +1,4 @@
-"""What the tools work with: the finder, the asker, the addresses of pages, and the jobs."""
+"""The context of the tools: the finder, the asker, the addresses of pages, and the jobs."""
 
 from __future__ import annotations
 

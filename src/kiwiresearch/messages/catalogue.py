@@ -16,6 +16,7 @@ KILO = 1_000
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
 HARD_SPACE = "\u00a0"
+# French puts a space before these marks and after '«'; no line may break there.
 SPACED_MARK = re.compile(r" (?=[:;?!»%])|(?<=«) ")
 ENGLISH_MONTHS = (
     "January",
@@ -90,7 +91,7 @@ class Locale:
         return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
 
     def date(self, text: str) -> str:
-        """A date of a book or a job (2024-05-01T10:00) for people; other text stays as it is."""
+        """A date of a book or a job (2024-05-01T10:00) for people; other text is returned unchanged."""
         found = DATE.match(text)
         if not found or not 1 <= int(found[2]) <= len(self.months):
             return text

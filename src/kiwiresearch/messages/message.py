@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from kiwiresearch.messages.catalogue import Catalogue
 
+# Messages may contain messages; a record with deeper nesting is invalid.
 MAX_DEPTH = 4
 MAX_LENGTH = 5_000
 """Longer records are not read: no message is that long."""

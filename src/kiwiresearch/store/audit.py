@@ -295,7 +295,7 @@ def _read_end(connection: Connection) -> tuple[int, str]:
 
 
 def _row_of(row: Row[Any]) -> AuditRow:
-    """A row as it is now; `check` says whether it was changed."""
+    """The row as stored now; `check` finds out whether it was changed."""
     names = ("at", "user", "host", "action", "subject", "outcome")
     texts = {name: text if is_storable(text := getattr(row, name)) else "" for name in names}
     return AuditRow(seq=row.seq, **texts, details={"damaged": True} if row.details is None else row.details)

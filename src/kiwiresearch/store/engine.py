@@ -30,7 +30,7 @@ FREE_SPACE = "Make room, then go on."
 
 @dataclass(frozen=True, slots=True)
 class ErrorKinds:
-    """What a database contains, and the errors for its failures."""
+    """The noun for the content of a database, and the errors for its failures."""
 
     noun: str
     busy: type[KiwiError]
@@ -139,6 +139,7 @@ def _error_for(name: str, kind: ErrorKinds, cause: BaseException | None) -> Kiwi
 
 SERVER_SCHEMES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 FILE_SCHEME = "sqlite://"
+# '/C:/…' in a URL is a path on Windows.
 DRIVE = re.compile(r"/+[A-Za-z]:[\\/]")
 CONNECT_S = 10
 """How long connecting to a server may take."""

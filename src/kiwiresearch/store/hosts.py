@@ -19,7 +19,7 @@ from kiwiresearch.store.tables import HOST, STORE, is_storable
 
 SECRET = "secret"  # noqa: S105 — the name of it
 KeyUse = Literal["peers", "door"]
-"""What a key is for: hosts authenticate to each other with one, and sign the cookies of users with the other."""
+"""The purpose of a key: one authenticates hosts to each other, the other signs the cookies of users."""
 
 
 @dataclass(frozen=True, slots=True)

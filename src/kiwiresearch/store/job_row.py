@@ -191,7 +191,7 @@ def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, Any]:
-    """What a job reported so far; nothing if that is damaged."""
+    """The progress that a job has reported; empty if it is damaged."""
     return job_from_row(row).report
 
 

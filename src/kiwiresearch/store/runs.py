@@ -192,7 +192,7 @@ class Files:
         return b"".join(self.pieces(run_id, name))
 
     def pieces(self, run_id: str, name: str) -> Iterator[bytes]:
-        """A file in pieces; StoreDamaged at its end if they are not what was stored."""
+        """A file in pieces; raises StoreDamaged at the end if they differ from what was stored."""
         what = f"the file {name!r} of the run {run_id!r}"
         seen = sha256()
         with self._db.reading() as connection:

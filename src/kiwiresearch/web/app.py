@@ -139,11 +139,11 @@ def make_app(
     mounts: Mapping[str, Starlette] = NO_MOUNTS,
     ending: Shutdown | None = None,
 ) -> FastAPI:
-    """All routes over one shelf, behind the checks.
+    """All routes over one shelf, protected by the checks.
 
     The caller closes the `jobs` it passes in; without them the app makes its own, and closes them. `mounts` are other
-    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests that
-    the server ends.
+    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests of the
+    shutdown.
     """
     serve = context.workspace.settings.serve
     accounts = open_accounts(context.workspace)

@@ -93,6 +93,7 @@ UNKNOWN = "application/octet-stream"
 PIECE_BYTES = 2**20
 """How much of a file is in memory at a time; larger files are sent in pieces."""
 
+# Enough of a text to decide whether it is UTF-8.
 SNIFFED_BYTES = 64 * 1024
 FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
 
@@ -111,7 +112,7 @@ def in_memory(content: bytes) -> Content:
 
 
 FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
-"""Lets a page without scripts leave its frame when a reader clicks on a link that says so; only we write such links."""
+"""Lets a page without scripts leave its frame when a reader clicks a link that asks for it; only we write those."""
 
 
 def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
@@ -223,9 +224,11 @@ Browsers do not send Sec-Fetch-Dest, which names frames, to other machines witho
 """
 
 REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
+# A meta refresh is only looked for in the first bytes of a page.
 HEAD_BYTES = 4_096
 BOOK_PATH = re.compile(r"/read/[^/~?#]+")
 MAX_QUERIES = 4
+# The namespace letter in paths of old books, such as 'A/Rome'.
 NAMESPACE = re.compile(r"[A-Z-]/(?=.)")
 
 

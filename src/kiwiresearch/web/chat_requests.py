@@ -94,7 +94,7 @@ EXPECTED_TYPES = (
     ("int", NUMBER),
     ("bool", BOOLEAN),
 )
-"""What is expected, by how the `type` of a fault begins."""
+"""The expected type, by the prefix of a fault's `type`."""
 
 
 @dataclass(frozen=True, slots=True)

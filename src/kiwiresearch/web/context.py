@@ -156,7 +156,7 @@ class Atlases:
             build = self._builds.get(key)
             if build is None or build.done.is_set():
                 build = self._builds[key] = _TableBuild()
-                # A daemon, so that shutdown need not wait: a table appears complete or not at all.
+                # A daemon, so that shutdown need not wait: an incomplete table is never visible.
                 threading.Thread(
                     target=build.run, args=(atlas, recipe, self._build_lock), name="atlas", daemon=True
                 ).start()

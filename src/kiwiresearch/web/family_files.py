@@ -159,7 +159,7 @@ async def receive_upload(
 
 
 async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
-    """Read what a client is still sending for a while: if the connection is cut, it may never see our reply."""
+    """Read for a while whatever a client still sends: if the connection is cut, it may never see our reply."""
     size = 0
     with anyio.move_on_after(DRAIN_TIMEOUT_S):
         async for data in parts:

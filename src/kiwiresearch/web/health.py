@@ -154,7 +154,7 @@ def _shelf(context: ServerContext) -> tuple[Indices, tuple[BookHealth, ...]]:
 
 
 def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:
-    """What the model server offers, or why it cannot be asked."""
+    """The models that the server offers, or why it cannot be asked."""
     if not settings.model_url.strip():
         return ()
     try:

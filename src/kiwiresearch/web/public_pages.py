@@ -63,7 +63,7 @@ FAULT_KEYS = {
 """The key of the catalogue's sentence for each type of pydantic's errors; others are shown in English."""
 
 FAULT_VALUES = {"max_length": "most", "le": "most", "min_length": "least", "ge": "least", "expected": "choices"}
-"""What the catalogue calls the values in pydantic's `ctx`."""
+"""The catalogue's names for the values in pydantic's `ctx`."""
 
 RUN_PATH = re.compile(r"/runs/[^/]+")
 RUN_PART_KINDS = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "bad-request"})
@@ -77,7 +77,7 @@ MISSING_KINDS = frozenset({"not-found", "nothing-found"})
 
 @dataclass(frozen=True, slots=True)
 class ShownFault:
-    """What is wrong with one field of a form or an address; words without a translation are English."""
+    """The fault of one field of a form or an address; a text without a translation is English."""
 
     field: str
     words: str

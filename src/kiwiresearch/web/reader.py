@@ -181,7 +181,7 @@ def _moved(request: Request, root: str, target: Target) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _RenderedPage:
-    """A page of a book, with what the bar at its top needs."""
+    """A page of a book, with the values for the bar at its top."""
 
     book: Book
     entry: Entry

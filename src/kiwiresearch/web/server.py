@@ -189,7 +189,7 @@ def serve(
 
         def on_listening() -> None:
             listening(url)
-            if presence:  # while it opens books, what is printed may be lost with what libzim says
+            if presence:  # output printed while books are opened may be lost together with libzim's messages
                 presence.start()
 
         def at_end() -> None:

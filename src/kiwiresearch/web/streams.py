@@ -72,8 +72,8 @@ async def stream_response(
 class StreamSlots:
     """Limits how many streams are worked on at once.
 
-    A stream whose reader has left counts until its thread has noticed: a client that comes and goes
-    must not leave more and more threads running.
+    A stream whose reader has left counts until its thread has noticed: clients that connect and leave must not pile
+    up threads.
     """
 
     def __init__(self, count: int) -> None:

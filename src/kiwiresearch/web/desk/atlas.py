@@ -37,6 +37,7 @@ from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, none_if_e
 from kiwiresearch.web.guard import FamilyAccess, RoleRouter
 from kiwiresearch.zim import EntryRef
 
+# Rows per page.
 SIZE = 25
 SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]

@@ -63,8 +63,11 @@ REQUESTS = frozenset(
 """Words that ask for an answer without being a question, folded: 'explain photosynthesis', 'parle-moi de la Lune'."""
 
 AROUND_NAMES = '?!.,;:¿¡«»“”"()'
+# The name in 'Napoleon's' is 'Napoleon'.
 POSSESSIVE = re.compile(r"['’]s$")
+# Words for a birth in French, Spanish and English leads, which show that the page is about a person.
 PERSON = re.compile(r"\b(?:née? (?:le|en|à|vers)|nacid[oa] (?:el|en)|nació (?:el|en)|was born)\b")
+# One to six words that start with a letter.
 CAPITAL_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,5}")
 
 
@@ -85,7 +88,7 @@ class NamedPage:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the words seem to be, and the pages with that title."""
+    """The kind of input the words seem to be, and the pages with that title."""
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()

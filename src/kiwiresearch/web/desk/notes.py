@@ -33,7 +33,7 @@ class TargetNotes:
 
 @dataclass(frozen=True, slots=True)
 class NoteForm:
-    """What was typed into the form of a note, valid or not."""
+    """The typed values of a note's form, valid or not."""
 
     verdict: str = ""
     reason: str = ""

@@ -54,7 +54,7 @@ class PageInRun:
 
 
 def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
-    """The values of the template: what the run has of the page, and the notes on it."""
+    """The values of the template: the run's data about the page, and the notes on it."""
     ref = found.page.ref
     claims = [claim for claim in run.claims if claim.ref == ref]
     read_now = {claim.id for claim in found.all_claims}

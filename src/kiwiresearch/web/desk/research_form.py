@@ -47,7 +47,7 @@ class ResearchForm(BaseModel):
 
 
 class ResearchQuery(ResearchForm):
-    """What a link to the form fills in, and which page of the list of runs it shows."""
+    """The values that a link fills into the form, and the page of the list of runs."""
 
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
@@ -82,7 +82,7 @@ class FormOptions:
         return int(low), int(high)
 
     def field_values(self, form: ResearchForm) -> dict[str, Any]:
-        """The value of each field: what was typed, else the default of the settings."""
+        """The value of each field: the typed one, else the default of the settings."""
         numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
         return numbers | {
             "topic": form.topic or form.q,

@@ -45,7 +45,7 @@ class Visitor:
     """When this user was added: an earlier user of the same name may be another person."""
 
     def may(self, role: Role) -> bool:
-        """Whether this user may do what the role may."""
+        """Whether this user's role includes the given one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def may_change(self, whose: str, made: str = "") -> bool:
@@ -104,7 +104,7 @@ class ServerToken:
     def __init__(self, text: str) -> None:
         self._right = _digest(text)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
-        """What a browser stores: it opens our pages and what they load, and the token cannot be derived from it."""
+        """The cookie of a browser: it opens our pages and what they load, and the token cannot be derived from it."""
         self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
         """Follows a book's name in addresses of its pages: it allows reading the books, and nothing else.
 
@@ -248,7 +248,7 @@ def check_family_owner(serve: ServeSettings) -> None:
 
 
 class FamilyAccess:
-    """What a request may see and do in family research."""
+    """The rights of a request in family research."""
 
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve

@@ -35,7 +35,7 @@ class Bucket:
 
 
 class Buckets:
-    """A token bucket for each client, which holds the requests of a minute and refills steadily."""
+    """A token bucket for each client, with the requests of a minute; it refills steadily."""
 
     def __init__(
         self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, max_clients: int = MAX_CLIENTS
@@ -252,5 +252,5 @@ class Deadline(HttpLayer):
 
 
 def _is_idle(scope: Scope) -> bool:
-    """Whether this is the stream that a client of MCP keeps open for messages that may come."""
+    """Whether this is the stream that an MCP client leaves open for messages that may arrive."""
     return bool(scope["method"] == "GET" and scope["path"].startswith("/mcp"))

@@ -162,7 +162,7 @@ NOT_FROM_A_PAGE = Problem(
 
 
 class OriginCheck(HttpLayer):
-    """Refuses what a browser sends for another site; programs send no site, and may use their own paths."""
+    """Refuses requests that a browser sends for another site; programs send no site, and may use their own paths."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = _origin_problem(scope)
