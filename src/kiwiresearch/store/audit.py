@@ -183,13 +183,13 @@ NO_ROWS = (0, START)
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One recorded action of a user."""
+    """One thing that somebody did."""
 
     seq: int
     at: str
     user: str
     host: str
-    """Where the request came from."""
+    """From where."""
     action: str
     subject: str
     outcome: str

@@ -29,18 +29,18 @@ PREFIX = "kiwi_"
 
 @dataclass(frozen=True, slots=True)
 class UserRow:
-    """A user who may log in."""
+    """Somebody who may come in."""
 
     name: str
     role: Role
     limits: Mapping[str, int]
-    """Limits that differ from those of the role."""
+    """What differs from the limits of the role."""
     made_at: str
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token, without its text."""
+    """A token, without what it is."""
 
     id: str
     user: str
@@ -49,7 +49,7 @@ class TokenRow:
     used_at: str
     """When it was last seen, to the hour; empty if never."""
     revoked_at: str
-    """When it was revoked; empty while it is valid."""
+    """Since when it lets nobody in; empty while it does."""
 
 
 @dataclass(frozen=True, slots=True)
