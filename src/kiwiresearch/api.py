@@ -1,4 +1,4 @@
-"""The library: a shelf for programs, with what the commands do as methods."""
+"""The library: a shelf for programs, with the commands as methods."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class OpenShelf(Shelf):
         return find_page(self, title).page
 
     def ask(self, question: str, options: AskOptions | None = None) -> Answer:
-        """The answer to a question, in the books' own words or a model's; not grounded where they hold none."""
+        """The answer to a question, in the books' words or a model's; not grounded if the books do not answer it."""
         return self._asker.ask(question, options) if options else self._asker.ask(question)
 
     @functools.cached_property
@@ -62,9 +62,9 @@ class OpenShelf(Shelf):
         settings: CrawlSettings | None = None,
         tell: ProgressListener | None = None,
     ) -> RunOutcome:
-        """Research a topic and write the run into a folder, or go on with it there; `tell` hears each step.
+        """Research a topic and write the run into a folder, or resume it there; `tell` is called with each step.
 
-        `focus` has words that matter most, `aspect` names the side of the topic that is wanted, such as causes.
+        `focus` has the words that matter most, `aspect` names the wanted side of the topic, such as causes.
         """
         from kiwiresearch.runs import Research, ResearchTask, crawl_settings
 
@@ -73,7 +73,7 @@ class OpenShelf(Shelf):
         return Research(self._finder, task).run(Path(out), tell)
 
     def extract_claims(self, title: str = "", *, text: str = "") -> tuple[Claim, ...]:
-        """What the page of this title or path claims; or a text of yours, which the title then names."""
+        """The claims of the page with this title or path, or of your own text, which the title then names."""
         from kiwiresearch.claims import claims_of_page, claims_of_text
 
         if text:
@@ -88,15 +88,16 @@ class OpenShelf(Shelf):
         return compare_texts(a, b, title)
 
     def verify(self, run: str | Path) -> Verification:
-        """Prove a finished run again from the books of this shelf."""
+        """Verify a finished run again from the books of this shelf."""
         from kiwiresearch.verify import verify_run
 
         return verify_run(Path(run), self)
 
     def start_family(self, folder: str | Path, *names: str, settings: CaseSettings | None = None) -> Case:
-        """Begin a case of family research in a folder: find these people and read their pages.
+        """Start a case of family research in a folder: find these people and read their pages.
 
-        `settings` say how far it goes; their seeds are replaced by the names. Take its `steps()` until they end.
+        `settings` limit how far it goes; their seeds are replaced by the names. Iterate over its `steps()` to the
+        end.
         """
         from kiwiresearch.cases import Case, plugins_folder
         from kiwiresearch.kin.loop import CaseSettings
@@ -106,7 +107,7 @@ class OpenShelf(Shelf):
         return Case.start(Path(folder), chosen, self._finder, plugins=plugins_folder(self._workspace))
 
     def open_family(self, folder: str | Path) -> Case:
-        """A case that was begun before, to read it or to take further steps."""
+        """An existing case, to read it or to take further steps."""
         from kiwiresearch.cases import Case, plugins_folder
 
         return Case.open(Path(folder), self._finder, plugins=plugins_folder(self._workspace))
@@ -117,7 +118,7 @@ class OpenShelf(Shelf):
 
 
 def open_shelf(paths: Sequence[str | Path] = ()) -> OpenShelf:
-    """The shelf of a program: the named files, folders or addresses, else the user's own."""
+    """The shelf of a program: the named files, folders or addresses, or else the user's own shelf."""
     workspace = open_workspace()
     if not paths:
         return OpenShelf(workspace, shelf_of(workspace), all_books=False)

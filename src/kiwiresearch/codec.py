@@ -1,7 +1,7 @@
 """Values as JSON: a dataclass becomes the object of its fields, and the OpenAPI is made from the same class.
 
-Pydantic reads the same classes for the OpenAPI, but writes no reply: its import takes longer than most
-commands, and it would turn whole numbers in fields of fractions into `3.0`.
+Pydantic reads these classes for the OpenAPI but writes no replies: importing it takes longer than most commands run,
+and it would turn an integer in a float field into `3.0`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Record:
 
 
 def plain(value: Any) -> Any:
-    """The dicts, lists and scalars that JSON is written from; lone surrogates are kept."""
+    """The dicts, lists and scalars that JSON is written from; lone surrogates are preserved."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, list | tuple):
@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 
 def extend(kind: type[T], base: Any, /, **more: Any) -> T:
-    """A value of a dataclass whose fields are the attributes of the same name in `base`, but for those in `more`."""
+    """A dataclass with the values of the same-named attributes of `base`, except for the fields in `more`."""
     taken = {one.name: getattr(base, one.name) for one in fields(cast("type[Any]", kind)) if one.name not in more}
     return kind(**taken, **more)
 

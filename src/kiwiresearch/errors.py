@@ -1,49 +1,49 @@
-"""Every failure a user can meet, by name.
+"""Every error that a user can meet.
 
 KiwiError                     exit code 1, with a remedy
 ├── BadUsage                  the command makes no sense as given (exit code 2)
 ├── BadSettings               a setting or the shelf file cannot be used
-├── BookError                 something about a book
-│   ├── BookNotFound          no book of that name, or no file there
+├── BookError                 an error about a book
+│   ├── BookNotFound          no book has that name, or the file does not exist
 │   │   └── BookHidden        the policy of this desk does not allow it
-│   ├── NotABook              the file is no ZIM file, or cannot be opened as one
+│   ├── NotABook              the file is not a ZIM file, or cannot be opened
 │   ├── BookDamaged           its bytes are not what its maker wrote
 │   ├── BookChanged           the file was cut or overwritten while open
-│   ├── BookUnreachable       a kiwix-serve did not answer as one does: try again
+│   ├── BookUnreachable       the server did not answer like kiwix-serve: try again
 │   │   └── HostAway          no host of the store that has the book answers: try again when one does
 │   └── NotOffered            this kind of book cannot do that
 ├── PageNotFound              the book has no such page (exit code 3)
-│   └── PageHidden            the policy of this desk hides it: go on without it, and say so
-├── RedirectLoop              a page that leads only to itself (exit code 3)
-├── NothingFound              a search found no page at all (exit code 3)
-├── NotAllowed                this user may not do that: who may is said
-├── LimitReached              this user did so much already: try again after a while
+│   └── PageHidden            the policy of this desk hides it: continue without it, and report that
+├── RedirectLoop              the redirects of a page form a loop (exit code 3)
+├── NothingFound              a search found no page (exit code 3)
+├── NotAllowed                this user may not do that; the message says who may
+├── LimitReached              this user has used up a limit: try again after a while
 ├── Interrupted               the user stopped the command (exit code 130)
-├── RunError                  something about the folder of a run or of a case
-│   ├── FolderTaken           another run writes there, or it holds something else
-│   │   └── FolderInUse       another process works there just now: try again when it has ended
+├── RunError                  an error about the folder of a run or a case
+│   ├── FolderTaken           another run writes there, or it contains something else
+│   │   └── FolderInUse       another process is working there: try again when it has ended
 │   ├── CannotWrite           the disk is full, or the folder cannot be written
-│   ├── WrongJobState         the job is queued, running or done, which the request does not fit
-│   ├── TooManyRuns           so many wait already that one more would only wait: try again later
-│   ├── NoteChanged           a note says something else by now: look at it, then write again
+│   ├── WrongJobState         the request does not fit the state of the job (queued, running or done)
+│   ├── TooManyRuns           too many are queued already: try again later
+│   ├── NoteChanged           a note was changed meanwhile: look at it, then write again
 │   ├── RunNotFound           there is no finished run in that folder
-│   └── RunDamaged            a file of the run is not as it was written
-├── StoreError                something about the store that hosts and workers share
+│   └── RunDamaged            a file of the run is missing, changed or damaged
+├── StoreError                an error about the store that hosts and workers share
 │   ├── StoreUnreachable      its server did not answer: try again
-│   ├── StoreDamaged          it is no store, or not as it was written, or of a newer kiwiresearch
-│   └── LeaseLost             another worker has the job by now: write nothing more of it
+│   ├── StoreDamaged          it is not a store, is damaged, or was written by a newer kiwiresearch
+│   └── LeaseLost             another worker has the job now: write nothing more of it
 ├── QuoteNotFound             the page does not say that: drop the claim, and note it
 ├── StatementWithoutClaims    nothing that was read says that: it may not be written
 ├── IndexStale                a title index was made from another file: build it again
-├── EmbedderError             vectors cannot be had: go on without them
-├── ReaderUnavailable         the reading model cannot be loaded: go on by words alone
-├── SourceError               something about a source of evidence: the case goes on without it
-│   ├── SourceRefused         it may not be asked this, by a rule that the error names
+├── EmbedderError             vectors are unavailable: continue without them
+├── ReaderUnavailable         the reading model cannot be loaded: continue with words alone
+├── SourceError               an error about a source of evidence: the case continues without it
+│   ├── SourceRefused         it may not be asked this; the error names the rule
 │   ├── SourceUnreachable     no answer, or none that can be read: try again
-│   └── SourceResting         it wants to be left alone for a while
-└── ModelError                something about a language model
+│   └── SourceResting         it must not be asked for a while
+└── ModelError                an error about a language model
     ├── ModelUnreachable      no answer, or none in time: try again later (exit code 4)
-    ├── BadReply              it answered, but not what was asked for: ask once more, then go without
+    ├── BadReply              it answered, but not what was asked for: ask once more, then do without
     └── PromptTooLong         the prompt does not fit the model: give it less
 
 A message names the thing and what is wrong with it; the remedy says what to do.
@@ -64,11 +64,11 @@ QUOTED_PATH = re.compile(r"""(?P<mark>['"])(?:[A-Za-z]:)?(?:[/\\][^'"/\\]*)+(?P=
 QUOTED_DATABASE = re.compile(r"""(['"])postgres[a-z+]*://[^'"]*\1 ?""")
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 SourceRule = Literal["switched off", "privacy", "credentials", "terms", "robots.txt", "address", "quarantine"]
-"""What can keep a source from being asked."""
+"""The rules that can stop a source from being asked."""
 
 
 class KiwiError(Exception):
-    """Anything that went wrong and that a person can act on."""
+    """An error that a person can act on."""
 
     exit_code = 1
 
@@ -82,21 +82,21 @@ class KiwiError(Exception):
 
 
 class BadUsage(KiwiError):
-    """The command was asked for something that makes no sense."""
+    """The command was given something that makes no sense."""
 
     exit_code = 2
 
 
 class BadSettings(KiwiError):
-    """A setting, or the list of books, cannot be used as it stands."""
+    """A setting, or the list of books, cannot be used."""
 
 
 class BookError(KiwiError):
-    """Something about a book."""
+    """An error about a book."""
 
 
 class BookNotFound(BookError):
-    """No book goes by that name, or no file is at that place."""
+    """No book has that name, or the file does not exist."""
 
 
 class BookHidden(BookNotFound):
@@ -104,11 +104,11 @@ class BookHidden(BookNotFound):
 
 
 class NotABook(BookError):
-    """What is there is no ZIM file, or not one that can be opened."""
+    """The file is not a ZIM file, or cannot be opened."""
 
 
 class BookDamaged(BookError):
-    """The bytes are not the ones its maker wrote: pages may be wrong without notice."""
+    """The bytes are not the ones its maker wrote: pages may be wrong without any sign of it."""
 
 
 class BookChanged(BookError):
@@ -116,7 +116,7 @@ class BookChanged(BookError):
 
 
 class BookUnreachable(BookError):
-    """The server did not answer, or not as kiwix-serve does. Trying again may help."""
+    """The server did not answer, or not like kiwix-serve. Trying again may help."""
 
 
 class HostAway(BookUnreachable):
@@ -124,27 +124,27 @@ class HostAway(BookUnreachable):
 
 
 class NotOffered(BookError):
-    """This kind of book cannot do what was asked."""
+    """This kind of book does not support the operation."""
 
 
 class PageNotFound(KiwiError):
-    """The book has no page of that path or title."""
+    """The book has no page with that path or title."""
 
     exit_code = 3
 
 
 class PageHidden(PageNotFound):
-    """The policy of this desk hides the page: who can do without a page goes on, and who asked for it is told."""
+    """The policy of this desk hides the page: callers that can do without it skip it, a direct request fails."""
 
 
 class RedirectLoop(KiwiError):
-    """Following the redirects of this page never arrives."""
+    """The redirects of this page form a loop."""
 
     exit_code = 3
 
 
 class NothingFound(KiwiError):
-    """The search found no page at all."""
+    """The search found no page."""
 
     exit_code = 3
 
@@ -154,7 +154,7 @@ class NotAllowed(KiwiError):
 
 
 class LimitReached(KiwiError):
-    """The user has had all that a limit allows, until `after_s` seconds have passed."""
+    """The user has used up a limit, until `after_s` seconds have passed."""
 
     def __init__(self, message: str, *, retry_after_s: float = 60.0, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
@@ -162,29 +162,29 @@ class LimitReached(KiwiError):
 
 
 class Interrupted(KiwiError):
-    """The user stopped the command; what was done is kept."""
+    """The user stopped the command; finished work stays."""
 
     exit_code = 130
 
 
 class RunError(KiwiError):
-    """Something about the folder of a run, or of a case."""
+    """An error about the folder of a run or a case."""
 
 
 class FolderTaken(RunError):
-    """Another process writes there, or it holds another run, or something that is no run."""
+    """Another process writes there, or it contains another run or something else."""
 
 
 class FolderInUse(FolderTaken):
-    """Another process works there just now. Trying again when it has ended helps."""
+    """Another process is working there. Try again when it has ended."""
 
 
 class CannotWrite(RunError):
-    """The disk is full, the folder is read-only, or it cannot be one."""
+    """The disk is full, the folder is read-only, or it cannot be created."""
 
     @classmethod
     def to(cls, folder: Path, problem: OSError | ValueError, *, remedy: str) -> Self:
-        """What the system refused, with what to do about it; where the disk is full that is always the same."""
+        """The error for a system error, with a remedy; a full disk always has the same one."""
         if not isinstance(problem, OSError):
             return cls(f"The folder {str(folder)!r} cannot be written: its name is not allowed.", remedy=remedy)
         if problem.errno in NO_ROOM:
@@ -195,15 +195,15 @@ class CannotWrite(RunError):
 
 
 class WrongJobState(RunError):
-    """A job cannot be resumed, started again or removed in the state it is in."""
+    """A job cannot be resumed, restarted or removed in its current state."""
 
 
 class TooManyRuns(RunError):
-    """So many runs wait already that one more would only wait. Trying again later may help."""
+    """Too many runs are queued already. Trying again later may help."""
 
 
 class NoteChanged(RunError):
-    """A note says something else than it did when it was read to be changed."""
+    """A note was changed after it was read for editing."""
 
 
 class RunNotFound(RunError):
@@ -216,11 +216,11 @@ class RunDamaged(RunError):
     def __init__(self, message: str, *, remedy: str = "", problem: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.problem = problem
-        """What is wrong with the file, as part of a sentence that names the file itself."""
+        """The problem with the file, as part of a sentence that names the file."""
 
 
 class StoreError(KiwiError):
-    """Something about the store that hosts and workers share."""
+    """An error about the store that hosts and workers share."""
 
 
 class StoreUnreachable(StoreError):
@@ -228,23 +228,23 @@ class StoreUnreachable(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """What is there is no store, is not as it was written, or was written by a newer kiwiresearch."""
+    """This is not a store, was changed or damaged, or was written by a newer kiwiresearch."""
 
 
 class LeaseLost(StoreError):
-    """The job was given to another worker, since this one was not heard of: nothing more of it may be written."""
+    """The job went to another worker because this one was not heard from: it may write nothing more."""
 
 
 class QuoteNotFound(KiwiError):
-    """The page does not have these words, letter by letter."""
+    """The page does not contain these words, letter by letter."""
 
 
 class StatementWithoutClaims(KiwiError):
-    """A sentence that rests on nothing was about to be written."""
+    """A sentence without any supporting claim was about to be written."""
 
 
 class IndexStale(KiwiError):
-    """The title index was made from another file than the book that is open."""
+    """The title index was made from another file than the open book."""
 
 
 class EmbedderError(KiwiError):
@@ -256,11 +256,11 @@ class ReaderUnavailable(KiwiError):
 
 
 class SourceError(KiwiError):
-    """Something about a source of evidence; the case goes on without it."""
+    """An error about a source of evidence; the case continues without it."""
 
 
 class SourceRefused(SourceError):
-    """The source may not be asked this: `step` names the rule that says so."""
+    """The source may not be asked this: `step` names the rule."""
 
     def __init__(self, message: str, *, rule: SourceRule = "switched off", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
@@ -268,11 +268,11 @@ class SourceRefused(SourceError):
 
 
 class SourceUnreachable(SourceError):
-    """The source did not answer, or not with anything that can be read. Trying again may help."""
+    """The source did not answer, or not with anything readable. Trying again may help."""
 
 
 class SourceResting(SourceError):
-    """The source is not to be asked again before `after_s` seconds have passed."""
+    """The source must not be asked again before `after_s` seconds have passed."""
 
     def __init__(self, message: str, *, retry_after_s: float = 1.0, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy or f"Ask it again in {round(retry_after_s) or 1} seconds.")
@@ -298,7 +298,7 @@ class PromptTooLong(ModelError):
 
 
 class ReaderLeft(Exception):
-    """The program that read our output through a pipe has ended, which is not an error."""
+    """The program that read our output through a pipe has exited, which is not an error."""
 
 
 class OutputLost(Exception):
@@ -306,7 +306,7 @@ class OutputLost(Exception):
 
 
 def without_paths(words: str) -> str:
-    """A message for people at other machines: files without their folders, and no address of a database."""
+    """A message for people on other machines: files without their folders, and no address of a database."""
 
     def name(place: re.Match[str]) -> str:
         mark = place["mark"]

@@ -50,7 +50,7 @@ def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) 
     start, end = within or (0, len(page.text))
     parts = words.split()
     if parts:
-        # Whole words only: a page that says 'killed 1200' does not say 'killed 12'.
+        # Complete words only: a page that says 'killed 1200' does not say 'killed 12'.
         before = r"(?<!\w)" if parts[0][0].isalnum() else ""
         after = r"(?!\w|[.,]\d)" if parts[-1][-1].isalnum() else ""
         pattern = before + r"\s+".join(map(re.escape, parts)) + after
@@ -63,7 +63,7 @@ def ground(words: str, page: PageDoc, *, within: tuple[int, int] | None = None) 
 
 
 def recorded_quote(ref: EntryRef, start: int, end: int, text: str) -> Quote:
-    """A quote from a record; `is_on_page` tells whether it is right."""
+    """A quote from a record; `is_on_page` checks it."""
     return Quote(ref, start, end, text)
 
 
@@ -103,7 +103,7 @@ def section_at(sections: tuple[Section, ...], offset: int) -> Section:
 
 
 class Citation(NamedTuple):
-    """A quote with all that is needed to find it again, in this book or another edition."""
+    """A quote with everything needed to find it again, in this book or another edition."""
 
     quote: Quote
     book_name: str
@@ -132,7 +132,7 @@ def citation_words(title: str, section: str) -> str:
 
 
 def _fragment(text: str) -> str:
-    """The words of a text fragment: all of a short quote, first and last words of a long one."""
+    """The text fragment of a URL: all of a short quote, the first and last words of a long one."""
     words = " ".join(text.split())
     if len(words) <= MAX_FRAGMENT_CHARS:
         return _escaped(words)
@@ -143,4 +143,5 @@ def _fragment(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
+    # In a text fragment an unescaped hyphen marks a prefix or suffix.
     return percent(text, safe="", errors="replace").replace("-", "%2D")

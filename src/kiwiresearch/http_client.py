@@ -20,8 +20,11 @@ import httpx2
 T = TypeVar("T")
 
 FailureKind = Literal["address", "connect", "silent", "late", "broken", "garbled", "large"]
-"""In this order: the URL or request cannot be sent; nothing accepts the connection; no byte came in time; the call as a
-whole took too long; the connection or the protocol broke; the body cannot be decompressed; the body is too large."""
+"""What went wrong with a call.
+
+In this order: the URL or request cannot be sent; nothing accepts the connection; no byte arrived in time; the call
+took too long in total; the connection or the protocol broke; the body cannot be decompressed; the body is too large.
+"""
 
 KINDS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], FailureKind], ...] = (
     ((httpx2.ConnectError, httpx2.UnsupportedProtocol), "connect"),
@@ -102,7 +105,7 @@ class HttpResponse:
     def __init__(self, response: httpx2.Response, deadline: Deadline) -> None:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
-        """Names are looked up in any case."""
+        """Names are case-insensitive."""
         self._response = response
         self._deadline = deadline
 
@@ -132,7 +135,7 @@ class HttpClient:
     """Sends requests; several threads may use it.
 
     `kept_open` is how many connections it has at most and reuses. With 0 there is no limit, and each request opens
-    a connection of its own.
+    its own connection.
     """
 
     def __init__(
@@ -163,7 +166,7 @@ class HttpClient:
         form: Mapping[str, str] | None = None,
         server_name: str = "",
     ) -> Iterator[HttpResponse]:
-        """Send one request. `server_name` is what the certificate must name, if not the host of the URL."""
+        """Send one request. `server_name` is the name that the certificate must have, if not the host of the URL."""
         with _within(deadline):
             left = deadline.check()
             timeout = httpx2.Timeout(min(self._read_s, left), connect=min(self._connect_s, left))

@@ -1,4 +1,4 @@
-"""Names of things that are the same on every machine, and the one way to write JSON."""
+"""Names that are the same on every machine, and the one way to write JSON."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ BookId = NewType("BookId", str)
 
 
 UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")
-"""Characters that JSON allows and terminals or line readers take for commands."""
+"""Characters that JSON allows but terminals or line readers interpret as commands."""
 
 
 COMPACT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-"""Made once: files have thousands of lines, and `json.dumps` makes one for each."""
+"""Created once: files have thousands of lines, and `json.dumps` creates an encoder for each."""
 
 
 def page_id(title: str) -> str:
@@ -33,6 +33,6 @@ def canonical_json(value: Any, *, indent: int | None = None) -> str:
         text = COMPACT.encode(value)
     else:
         text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ": "), indent=indent)
-    if text.isprintable():  # most are, and it is quicker than looking for those that are not
+    if text.isprintable():  # most texts are printable, and this is quicker than searching for unsafe characters
         return text
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

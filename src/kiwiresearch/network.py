@@ -24,7 +24,7 @@ def is_loopback(name: str) -> bool:
 
 
 def ip_address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address that a host name spells out, if it does."""
+    """The IP address that a host name spells out; None for other names."""
     try:
         return ipaddress.ip_address(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, locks, and child processes of our own."""
+"""Atomic file writes, locks, and child processes of our own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FileLock:
         return True
 
     def wait(self, timeout_s: float) -> bool:
-        """Take the lock as soon as it is free; False if that is not in time."""
+        """Take the lock as soon as it is free; False if that takes too long."""
         until = time.monotonic() + timeout_s
         while not self.acquire():
             if time.monotonic() > until:
@@ -58,12 +58,12 @@ class FileLock:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file next to its place and rename it."""
+    """Write to a temporary file in the same folder, then rename it."""
     write_pieces_atomically(path, [content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content])
 
 
 def write_pieces_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file in pieces next to its place and rename it; not if the pieces end in an error."""
+    """Write a file in pieces, then rename it into place; if the pieces raise an error, nothing is renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -86,12 +86,12 @@ def _detach_all() -> None:
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """The command that runs a module; -P keeps files of the working folder from being imported."""
+    """The command that runs a module; with -P, files of the working folder are not imported."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def start_detached(module: str, *arguments: str) -> bool:
-    """Run a module in the background without its output; False if the system refuses."""
+    """Run a module in the background and discard its output; False if the system refuses."""
     nothing = subprocess.DEVNULL
     try:
         child = subprocess.Popen(  # noqa: S603

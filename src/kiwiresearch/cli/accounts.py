@@ -1,4 +1,4 @@
-"""The commands about users, their tokens and limits, and the audit of what they did."""
+"""The commands for users, their tokens and limits, and for the audit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add(name: Name, role: Role = "reader", label: Label = "", *, json: JsonOptio
     from kiwiresearch.workspace import checked_label
 
     register = _register()
-    checked_label(label)  # before there is a user, who would be left without a token
+    checked_label(label)  # checked first, so that a bad label does not leave a user without a token
     user = register.add(name, role)
     token = register.new_token(name, label)
     if json:
@@ -181,7 +181,7 @@ def audit(
 
 
 def _check_audit(store: Store, head: str, *, json: bool) -> None:
-    """Prove that the audit is complete, and up to `head` not rewritten; print its last hash for the next check."""
+    """Verify that the audit is complete, and not rewritten up to `head`; print its last hash for the next check."""
     proof = store.audit.prove(head)
     if json:
         print_json(proof)

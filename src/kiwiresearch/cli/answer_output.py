@@ -23,7 +23,7 @@ INSTEAD = "Instead of a model's words, the pages' own, with numbers of their own
 
 
 def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = False) -> Answer:
-    """Print an answer as it comes, and return it."""
+    """Print an answer as it arrives, and return it."""
     shown = False
     answer: Answer | None = None
     for event in events:
@@ -54,7 +54,7 @@ def show_answer(events: Iterator[Event], link: CitationLink, *, explain: bool = 
 
 
 def _own_words(answer: Answer, found: Answer | None, link: CitationLink) -> None:
-    """The page's own sentences. If a model failed to word them, their citations differ from those printed for it."""
+    """The page's own sentences. If a model failed to word them, their citations differ from those already printed."""
     if found is not None and found.citations != answer.citations:
         line(INSTEAD)
         _citations(answer, link)
@@ -142,7 +142,7 @@ MAX_SHOWN = 40
 
 
 def claim_list(found: PageClaims) -> None:
-    """Claims by section, each with its type, confidence and place."""
+    """Claims by section, each with its type, confidence and location."""
     line(f"{printable(found.page.title)}: {count_of(len(found.claims), 'claim')}")
     for section, claims in groupby(found.claims, key=lambda claim: claim.section):
         line("")
@@ -163,7 +163,7 @@ def _claim(claim: Claim) -> None:
 
 
 def contradiction_list(found: Sequence[RunContradiction]) -> None:
-    """Contradictions, with both sides and their places."""
+    """Contradictions, with both sides and their locations."""
     if not found:
         line("The pages of this run do not contradict each other, as far as the rules see.")
     for number, one in enumerate(found, start=1):
@@ -174,7 +174,7 @@ def contradiction_list(found: Sequence[RunContradiction]) -> None:
 
 
 def proof(found: Verification) -> None:
-    """Each failure in a line, then what was proved."""
+    """Print each failure on a line, then what was verified."""
     shown: Counter[str] = Counter()
     for failure in found.failures:
         shown[failure.file] += 1

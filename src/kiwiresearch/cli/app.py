@@ -229,7 +229,7 @@ def doctor(json: JsonOption = False) -> None:
 
     try:
         findings = diagnose(user_workspace())
-    except BadSettings as problem:  # other commands fail with this; the doctor is there to explain it
+    except BadSettings as problem:  # other commands fail on this; the doctor is there to explain it
         findings = [Diagnosis("settings", "broken", problem.message, problem.remedy)]
     emit({"findings": findings}, lambda: output.findings(findings), as_json=json)
     if any(finding.state == "broken" for finding in findings):
@@ -237,4 +237,4 @@ def doctor(json: JsonOption = False) -> None:
 
 
 program = typer.main.get_command(app)
-"""The commands put together, once: that takes longer than many of them run."""
+"""All commands, assembled once: that takes longer than many of them run."""

@@ -1,4 +1,4 @@
-"""The commands of the atlas: what only a whole book can tell."""
+"""The commands of the atlas: facts that need the tables of a complete book."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Words = Annotated[str, typer.Option("--words", help="Only with these words.", me
 
 
 class _DefaultToOverview(TyperGroup):
-    """A folder in place of a command means the overview."""
+    """A folder instead of a command name means the overview."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
@@ -210,14 +210,14 @@ def kin(
 
 
 class _Opened(NamedTuple):
-    """An atlas, and the filter for what the policy hides of it."""
+    """An atlas, and the filter that hides parts of it under the policy."""
 
     atlas: Atlas
     screen: PolicyFilter
 
 
 def _open_atlas(folder: str, *recipes: Recipe) -> _Opened:
-    """The atlas of a folder; the user is told if tables must be computed first."""
+    """The atlas of a folder; a message says if tables must be computed first."""
     from kiwiresearch.atlas import open_atlas
     from kiwiresearch.workspace import policy_filter_for
 

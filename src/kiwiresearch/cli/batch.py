@@ -30,7 +30,7 @@ def each_query(source: str, finder: Finder, options: SearchOptions) -> int:
 def each_named(
     source: str, name: str, keys: tuple[str, ...], result: Callable[[str], object], empty: Mapping[str, object]
 ) -> int:
-    """Print the result for what each row names; a bad row gives `empty` with an error, and the exit code 1."""
+    """Print the result for the page that each row names; a bad row gives `empty` with an error, and exit code 1."""
     failed = False
     for number, line in rows_of(source):
         named = ""
@@ -59,7 +59,7 @@ def rows_of(source: str) -> Iterator[tuple[int, str]]:
 
 
 def each_question(source: str, asker: Asker, finder: Finder, options: AskOptions) -> int:
-    """Answer each row; bad rows as above."""
+    """Answer each row; bad rows are handled as in `each_named`."""
     failed = False
     for number, line in rows_of(source):
         row = answer_row(line, number, asker, finder.citation_url, replace(options, turns=()))
@@ -73,7 +73,7 @@ MAX_BYTES = 2**24
 
 
 def text_in(source: str) -> str:
-    """The words of a file, or of standard input."""
+    """The text of a file, or of standard input."""
     try:
         raw = _standard_input() if source == "-" else _beginning(Path(source).expanduser())
     except (OSError, RuntimeError, ValueError) as problem:
@@ -93,7 +93,7 @@ def text_in(source: str) -> str:
 
 
 def _beginning(path: Path) -> bytes:
-    """Enough of a file to see whether it is too long."""
+    """Enough of a file to see whether it is too large."""
     with path.open("rb") as stream:
         return stream.read(MAX_BYTES + 1)
 
@@ -104,7 +104,7 @@ def _standard_input() -> bytes:
 
 
 def each_text(source: str, wanted: str) -> int:
-    """Print the claims of each row's text; bad rows as above."""
+    """Print the claims of each row's text; bad rows are handled as in `each_named`."""
 
     def claims(row: _Row) -> object:
         return claims_of_text(row.words("text"), row.title()).of_type(wanted).record()
@@ -113,7 +113,7 @@ def each_text(source: str, wanted: str) -> int:
 
 
 def each_pair(source: str) -> int:
-    """Print whether the texts of each row contradict each other; bad rows as above."""
+    """Print whether the texts of each row contradict each other; bad rows are handled as in `each_named`."""
     empty = {"conflict": False, "kind": None, "a_quote": "", "b_quote": "", "why": ""}
 
     def comparison(row: _Row) -> object:

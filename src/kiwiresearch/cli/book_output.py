@@ -153,7 +153,7 @@ def _hidden(count: int, what: str) -> None:
 
 
 def _called(person: Mapping[str, Any]) -> str:
-    """A person by the title of their page, which commands accept; by name if the title is only a path."""
+    """The title of a person's page, which commands accept; the name if the title is only a path."""
     title = person["title"] if person["title"] != person["path"] else ""
     return printable(title or person["name"])
 
@@ -216,7 +216,7 @@ def _names(heading: str, names: Sequence[str], count: int) -> None:
 
 
 def changes(found: DiffTally) -> None:
-    """The most telling changes, page by page."""
+    """The most important changes, page by page."""
     highlights = found.highlights()
     for highlight in highlights:
         line("")
@@ -278,7 +278,7 @@ def _change(change: ClaimChange) -> None:
 
 
 def _runs(sign: str, runs: Sequence[TextRun]) -> None:
-    """A claim; words that the other side lacks are bold on a terminal."""
+    """A claim in styled pieces; words that the other side lacks are bold on a terminal."""
     text = Text(f"    {sign} ")
     for run in runs:
         text.append(safe(run.text), style="bold" if run.differs else "")

@@ -1,4 +1,4 @@
-"""The commands about claims: list them, verify a run, and compare two runs or two snapshots of a book."""
+"""The commands for claims: list them, verify a run, and compare two runs or two snapshots of a book."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def folder_of(run: str) -> Path:
         raise BadUsage("The name of the run's folder is empty.", remedy="Name a folder that a run has written.")
     try:
         return Path(run).expanduser()
-    except RuntimeError as problem:  # '~name' of nobody
+    except RuntimeError as problem:  # '~name' of an unknown user
         raise BadUsage(f"There is no home for {run!r}.", remedy="Name a folder.") from problem
 
 

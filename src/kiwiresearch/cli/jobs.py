@@ -1,4 +1,4 @@
-"""The commands that queue jobs and look after them; workers and servers do the work."""
+"""The commands that queue and manage jobs; workers and servers do the work."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def job_line(job: Job) -> str:
 
 
 def result_line(jobs: JobQueue, job: Job) -> str:
-    """Where the result of a finished job is; empty if that is not on this machine."""
+    """The location of a finished job's result; empty if it is not on this machine."""
     if job.state != "done" or job.request.kind == "kin":
         return ""
     if job.request.kind == "ask":
@@ -113,7 +113,7 @@ def add_ask(
     for number, line in rows_of(file):
         rows += [""] * (number - 1 - len(rows)) + [
             line.rstrip("\r\n")
-        ]  # skipped lines stay as empty ones, so that errors name the right line
+        ]  # skipped lines stay as empty ones, so that errors give the right line number
     request = QuestionsRequest(tuple(rows), mode, passages, tuple(book or ()), not no_model)
     _add_job(request, user, priority, store, as_json=json)
 
@@ -180,7 +180,7 @@ def list_jobs(
         print_json({"jobs": [job.record() for job in shown], "total": len(rows)})
         return
     for job in shown:
-        # A job whose row is damaged also says what is wrong with it, and what to do.
+        # A job whose row is damaged also shows the problem and a remedy.
         damage = f". {job.problem} {job.remedy}" if job.request.kind == "damaged" else ""
         output.line(job_line(job) + damage)
     if len(shown) < len(rows):
@@ -304,7 +304,7 @@ def _open_jobs(store: str) -> Iterator[JobQueue]:
     from kiwiresearch.workspace import shelf_of, store_of, utc_now
 
     workspace = with_store(user_workspace(), store)
-    store_of(workspace)  # fails here if it cannot be used, before the shelf reports the same
+    store_of(workspace)  # fails here if the store cannot be used, before the shelf reports the same
     found = JobQueue(
         workspace, shelf_of(workspace).books, now=utc_now, limits=QueueLimits(running=0, queued=MAX_QUEUED)
     )

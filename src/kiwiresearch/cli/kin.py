@@ -1,4 +1,4 @@
-"""What the commands of family research share: options, the opened case, and people by name."""
+"""What the family commands share: options, the opened case, and people by name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Privacy = Annotated[
 
 
 def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
-    """The privacy mode: by default all for the owner's terminal, and the public one for what may be passed on."""
+    """The privacy mode: everything for the owner's terminal, the public mode for output that may be passed on."""
     from kiwiresearch.kin.privacy import MODES
 
     given = privacy or ("public" if as_json else "owner")
@@ -54,7 +54,7 @@ def privacy_mode(privacy: str, *, as_json: bool) -> Mode:
 
 @contextlib.contextmanager
 def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None = None) -> Iterator[Case]:
-    """The case that a command is about; with its books if `books` is a list, even an empty one."""
+    """The case of a command; with its books if `books` is a list, even an empty one."""
     from kiwiresearch.cases import Case, find_case_place, plugins_folder, rewording_errors
 
     workspace = user_workspace()
@@ -63,7 +63,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
         say(f"Case: {place.title}")
     with contextlib.ExitStack() as stack:
         stack.enter_context(rewording_errors(place.with_title))
-        alone_s = 0.0 if writing else None  # who writes must be alone, and does not wait for others
+        alone_s = 0.0 if writing else None  # a writer needs exclusive access, and does not wait for it
         case = stack.enter_context(Case.open(place, plugins=plugins_folder(workspace), alone_s=alone_s))
         if books is not None:
             shelf = stack.enter_context(open_books(workspace, books or _books_of(case, workspace)))
@@ -74,7 +74,7 @@ def opened_case(wanted: str, *, writing: bool = False, books: list[str] | None =
 
 
 def _books_of(case: Case, workspace: Workspace) -> list[str]:
-    """The books the case was started with: at their paths of then, or by id on the shelf of another machine."""
+    """The books the case was started with: at their original paths, or by id on another machine's shelf."""
     places, ids = list(case.book_places()), list(case.settings.books)
     is_moved = any("://" not in one and not Path(one).exists() for one in places)
     on_shelf = {one.id for one in workspace.shelf_file.books()} if is_moved else set()
@@ -82,18 +82,18 @@ def _books_of(case: Case, workspace: Workspace) -> list[str]:
 
 
 def report_model_problem(case: Case) -> None:
-    """Say so if the model could not be reached."""
+    """Report it if the model could not be reached."""
     problem = case.researcher.model_problem
     if problem is not None:
         say(f"The rules went on without the model. {problem}")
 
 
 def shown_person(case: Case, words: str, tree: Tree) -> PersonId:
-    """The person a user means, if the shown tree has one of that name."""
+    """The person a user means, if the visible tree has one of that name."""
     try:
         return case.person(words, tree)
     except NothingFound:
-        with contextlib.suppress(BadUsage):  # several people of that name are withheld like one
+        with contextlib.suppress(BadUsage):  # several people of that name are withheld like a single one
             case.person(words)
         raise BadUsage(
             f"{words!r} may be living, and is kept back.", remedy="Give --privacy owner if it is for your eyes only."

@@ -108,7 +108,7 @@ def _settings(seeds: tuple[str, ...], scope: CaseScope, chosen: dict[str, int | 
 
 
 def _start_record(case: Case) -> dict[str, object]:
-    """What a case was started with, without anybody who may be living."""
+    """The settings a case was started with, without anybody who may be living."""
     tree, mask = case.tree("public"), case.mask("public")
     return {
         "case": mask.file_name(case.place.title),
@@ -165,7 +165,7 @@ def _take_steps(
 
 
 def _steps(case: Case, count: int, tell: Callable[[StepResult], None]) -> StepResult | None:
-    """Take `count` steps, or all if it is 0; returns the last."""
+    """Take `count` steps, or all if it is 0; returns the last one."""
     last = None
     for last in islice(case.steps(), count or None):
         tell(last)
@@ -181,7 +181,7 @@ def _print_event(result: StepResult) -> None:
 
 
 def _until_reader_leaves(tell: Callable[[StepResult], None]) -> Callable[[StepResult], None]:
-    """Stop printing when the program that reads our output ends; the work on the case goes on."""
+    """Stop printing when the program that reads our output exits; the work on the case continues."""
     from kiwiresearch.errors import ReaderLeft
 
     has_left = False
@@ -222,7 +222,7 @@ def cases(*, json: JsonOption = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _CaseRow:
-    """A case in a list; one that cannot be read has a problem instead of people."""
+    """A case in a list; an unreadable one has a problem instead of people."""
 
     case: str
     people: int
@@ -288,7 +288,7 @@ def remove(
 
 
 def _require_name(case: str) -> None:
-    """Refuse to move or remove the case that was worked on last just because no other was named."""
+    """Refuse to move or remove the last used case just because none was named."""
     if not case.strip():
         raise BadUsage("Name the case.", remedy="'kiwiresearch kin cases' lists them.")
 

@@ -1,4 +1,4 @@
-"""The commands by which a user decides: about merges, the living, sources and imported files."""
+"""The commands that change a case: merges, who is living, sources and imports."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _check(what: str, *, json: bool) -> int:
 
 
 def _case_or_none(wanted: str, *, writing: bool) -> AbstractContextManager[Case | None]:
-    """The case, or None: plugins can be listed before there is one, but not switched."""
+    """The case, or None: plugins can be listed without a case, but not switched."""
     from kiwiresearch.cases import case_exists
 
     return (
@@ -199,7 +199,7 @@ def import_file(
 
 
 def _start_case_for(file: str, case: str, person: str) -> None:
-    """Start a case for the file if there is none; a file that cannot be read starts nothing."""
+    """Start a case for the file if none exists; an unreadable file starts nothing."""
     from kiwiresearch.cases import Case, case_exists, find_person, new_case_place
     from kiwiresearch.kin.gedcom import read_gedcom
     from kiwiresearch.kin.loop import CaseSettings

@@ -1,4 +1,4 @@
-"""Output about a case for people. It is text of books, so it is printed as text, each value on one line."""
+"""Output about a case for people. Text of books is printed as plain text, each value on one line."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def one_line(text: str) -> str:
 
 
 class StepLines:
-    """A line on standard error for each step; it names who is searched for, since only the owner sees it."""
+    """A line on standard error for each step; it names the person searched for, since only the owner sees it."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -88,7 +88,7 @@ def outcome(case: Case, last: StepResult | None) -> None:
 
 
 def people(case: Case, rows: Sequence[PersonRecord], stop: Row) -> None:
-    """Everybody in a line."""
+    """One line for each person."""
     line(
         f"{count_of(len(rows), 'person', 'people')}, begun with {one_line(', '.join(case.settings.seeds)) or 'a file'}."
     )
@@ -216,7 +216,7 @@ def events(rows: Sequence[EventRecord]) -> None:
 
 
 def _ages(row: EventRecord) -> str:
-    """The age of the person; at a birth, those of the parents."""
+    """The age of the person; at a birth, the ages of the parents."""
     if len(row.who) == 1 and row.what != "birth":
         return "".join(f"aged {one.age}" for one in row.ages)
     return ", ".join(f"{one_line(one.name)} was {one.age}" for one in row.ages)

@@ -1,4 +1,4 @@
-"""The commands that show, export and verify what a case knows."""
+"""The commands that show, export and verify the results of a case."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def export(
     from kiwiresearch.text import count_of
 
     form = checked_format(to)
-    mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, as JSON may
+    mode = privacy_mode(privacy, as_json=True)  # a file may be passed on, like JSON
     with opened_case(case) as found:
         target = _output_file(out) or found.place.exports / FILE_NAMES[form]
         text = _text(found, form, mode, with_model=not no_model)

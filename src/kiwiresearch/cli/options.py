@@ -33,7 +33,7 @@ def user_workspace() -> Workspace:
 
 
 def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = False) -> Shelf:
-    """The shelf, or some of its books; the user is told if it is the sample book, or if books are hidden."""
+    """The shelf, or some of its books; reports if it is the sample book, or if books are hidden."""
     from kiwiresearch.workspace import SAMPLE_NOTICE, hidden_books_notice, shelf_of
 
     shelf = shelf_of(workspace, wanted, trusting=trusting)
@@ -45,20 +45,20 @@ def open_books(workspace: Workspace, wanted: list[str], *, trusting: bool = Fals
 
 
 def report_missing(missing: Sequence[MissingBooks]) -> None:
-    """Say which books could not be searched because the hosts that have them do not answer."""
+    """Report which books could not be searched because their hosts do not answer."""
     for one in missing:
         say(one.sentence())
 
 
 def say(message: str) -> None:
-    """Tell the user something on standard error; the work goes on even if that is closed."""
+    """Print a message on standard error; the work continues even if that is closed."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(message, file=sys.stderr, flush=True)
 
 
 def emit(record: object, print_lines: Callable[[], None], *, as_json: bool) -> None:
-    """Print a result: as one JSON document with --json, or else in lines for people."""
+    """Print a result: as one JSON document with --json, or as lines for people."""
     if as_json:
         print_json(record)
     else:

@@ -1,4 +1,4 @@
-"""Output for people. Text from books is printed as text, never as markup or as terminal codes."""
+"""Output for people. Text from books is printed as plain text, never as markup or terminal codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kiwiresearch.workspace import Finder
 
 MAX_WIDTH = 92
-# All control characters but tab and line feed.
+# All control characters except tab and line feed.
 CONTROL_CODES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -37,7 +37,7 @@ def write(text: Text) -> None:
 
 
 def unbroken_line(text: str) -> None:
-    """A line that is never broken, so that a path in it can be copied."""
+    """Print a line without wrapping it, so that a path in it can be copied."""
     _console().print(Text(safe(text)), soft_wrap=True)
 
 
@@ -48,7 +48,7 @@ def safe(text: str) -> str:
 
 def _console() -> Console:
     is_plain = bool(os.environ.get("NO_COLOR"))
-    terminal = False if is_plain else None  # NO_COLOR means no codes at all, not even bold
+    terminal = False if is_plain else None  # NO_COLOR means no codes, not even bold
     console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty(), force_terminal=terminal)
     if console.width > MAX_WIDTH:
         console.width = MAX_WIDTH
@@ -56,7 +56,7 @@ def _console() -> Console:
 
 
 def page(page: PageDoc, book: Book, *, only: Sequence[Section] = (), with_links: bool = False) -> None:
-    """A page, or some of its sections, pleasant to read."""
+    """A page, or some of its sections, formatted for reading."""
     console = _console()
     chosen = only or page.sections
     console.print(Text(safe(page.title), style="bold underline"))
@@ -178,7 +178,7 @@ def _links(console: Console, page: PageDoc) -> None:
 
 
 def books(rows: Sequence[BookStatus]) -> None:
-    """The shelf, two lines a book."""
+    """The shelf, two lines per book."""
     console = _console()
     for row in rows:
         if row.book is None:
@@ -305,7 +305,7 @@ def indexed(book: Book, built: IndexBuild) -> None:
 
 
 def findings(rows: Sequence[Diagnosis]) -> None:
-    """What the doctor found."""
+    """The findings of the doctor."""
     console = _console()
     subject = ""
     for row in rows:

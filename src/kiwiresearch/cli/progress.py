@@ -1,4 +1,4 @@
-"""What a user sees during long work: a live display on a terminal, lines elsewhere, or events for programs."""
+"""Progress of long work: a live display on a terminal, lines elsewhere, or events for programs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from kiwiresearch.runs import RunOutcome, RunProgress
 
 INTERVAL_S = 30.0
-"""How often a line is printed if there is no terminal."""
+"""How often a line is printed without a terminal."""
 
 
 @contextmanager
 def bulk_display() -> Iterator[Callable[[BulkProgress], None]]:
-    """A line that changes on a terminal, or else a line now and then."""
+    """A line that is redrawn on a terminal, or else a line now and then."""
     rate = Rate(time.monotonic())
     if _is_live():
         from rich.console import Console
@@ -58,7 +58,7 @@ def _is_live() -> bool:
 
 
 class Rate:
-    """Words progress with its speed; what an earlier run did is not counted for the speed."""
+    """Formats progress with its speed; work of an earlier run does not count towards the speed."""
 
     def __init__(self, start: float) -> None:
         self._start = start
@@ -135,7 +135,7 @@ class LineDisplay:
         return ""
 
     def done(self, outcome: RunOutcome) -> None:
-        """What was made, and where it is."""
+        """Print what was made, and where it is."""
         if outcome.how == "was finished":
             output.line(f"This run was finished before: {count_of(outcome.pages, 'page')} on {outcome.topic!r}.")
         else:
@@ -150,7 +150,7 @@ class LineDisplay:
 
 
 class LiveDisplay(LineDisplay):
-    """Pages, depth, the best next and the time so far, drawn in place."""
+    """Pages, depth, the best next page and the elapsed time, drawn in place."""
 
     def __init__(self, live: Live, max_pages: int) -> None:
         super().__init__(max_pages)
@@ -190,7 +190,7 @@ class EventDisplay:
             try:
                 print_json(event)
                 sys.stdout.flush()
-            except ReaderLeft:  # the run goes on: its files are still wanted
+            except ReaderLeft:  # the run continues: its files are still wanted
                 self._is_read = False
 
     def done(self, outcome: RunOutcome) -> None:

@@ -106,7 +106,7 @@ def _folder(out: str | None, work: Research, *, resume: bool) -> Path:
             raise BadUsage(f"The name of the folder {what}.", remedy="Such as: --out runs/bronze-age")
         try:
             return Path(out).expanduser()
-        except RuntimeError as problem:  # '~name' of nobody
+        except RuntimeError as problem:  # '~name' of an unknown user
             raise BadUsage(f"There is no home for {out!r}.", remedy="Name a folder.") from problem
     # A folder of today's date is for people; nothing in it depends on the day.
     today = datetime.now(UTC).astimezone().date().isoformat()  # noqa: TID251

@@ -64,7 +64,7 @@ def serve(
 
 
 def _mcp(context: ServerContext, jobs: JobQueue) -> Mapping[str, Starlette]:
-    """The tools for models, as an app for one path of the server."""
+    """The MCP tools as an app for one path of the server."""
     from kiwiresearch.mcp import PATH, Toolbox, ToolContext, http_app
     from kiwiresearch.web import job_requests
 
@@ -88,7 +88,7 @@ def _open_browser(url: str) -> None:
 
 
 def _address_for_others(settings: ServeSettings, url: str) -> str:
-    """What users of other machines must know; empty if the address that was printed says it all."""
+    """A note for users of other machines; empty if the printed address is enough."""
     from urllib.parse import urlsplit
 
     from kiwiresearch.network import ip_address_of
@@ -139,7 +139,7 @@ def worker(
         raise BadUsage(f"{at_once} jobs cannot be worked on at once.", remedy="Give 1 or more.")
     chosen = _chosen_kinds(kinds)
     workspace = with_store(user_workspace(), store)
-    store_of(workspace)  # fails here if it cannot be used, before the shelf reports the same
+    store_of(workspace)  # fails here if the store cannot be used, before the shelf reports the same
     with open_books(workspace, book or []) as shelf, SignalCatcher() as caught:
         say(f"Working on jobs of {store_of(workspace).display_name} (Ctrl-C ends it).")
         jobs = JobQueue(
@@ -163,7 +163,7 @@ def worker(
 
 
 class SignalCatcher:
-    """Catches Ctrl-C and SIGTERM, so that the worker can end in its own time."""
+    """Catches Ctrl-C and SIGTERM, so that the worker can shut down cleanly."""
 
     def __init__(self) -> None:
         self.received = threading.Event()
@@ -182,7 +182,7 @@ class SignalCatcher:
         self.received.set()
 
     def restore(self) -> None:
-        """Restore the handlers from before."""
+        """Restore the previous handlers."""
         for one, before in self._before.items():
             signal.signal(one, before)
         self._before = {}

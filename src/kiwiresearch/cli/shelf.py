@@ -236,7 +236,7 @@ def bulk(
 
 
 def _file_of(name: str) -> Path:
-    """The file of a book that a user named, opened once to check it."""
+    """The file of the named book, opened once to check it."""
     from kiwiresearch.workspace import shelf_of
     from kiwiresearch.zim import is_address
 

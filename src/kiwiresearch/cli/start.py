@@ -36,7 +36,7 @@ COMMANDS = frozenset(
         "worker",
     ]
 )
-"""Written out, so that a topic is recognised without importing the commands; a test compares the two."""
+"""Listed here so that a topic is recognised without importing the commands; a test compares the two."""
 
 PROGRAM_OPTIONS = frozenset({"-h", "--help", "--version", "--install-completion", "--show-completion"})
 INTERRUPTED = 130
@@ -61,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
         words = list(arguments)
         if words and words[0] not in COMMANDS and words[0] not in PROGRAM_OPTIONS:
             _check_for_typo(words)
-            words = ["research", *words]  # what begins with no command is a topic
+            words = ["research", *words]  # words that do not start with a command are a topic
         from kiwiresearch.cli.app import program
 
         code = int(program(args=words, prog_name="kiwiresearch", standalone_mode=False) or 0)
@@ -87,7 +87,7 @@ def _explain(problem: Exception) -> int | None:
     if isinstance(problem, OutputLost):
         _complain(f"The output cannot be written: {problem}.")
         return 1
-    if type(problem).__name__ == "Abort":  # what typer makes of Ctrl-C
+    if type(problem).__name__ == "Abort":  # typer's exception for Ctrl-C
         _complain("Interrupted.")
         return INTERRUPTED
     code = getattr(problem, "exit_code", None)
@@ -100,10 +100,10 @@ def _explain(problem: Exception) -> int | None:
 
 
 def _check_for_typo(words: Sequence[str]) -> None:
-    """Refuse 'serach Rome', which was meant as a command; a topic like that can be given in quotation marks."""
+    """Refuse 'serach Rome', which was meant as a command; such a topic can be given in quotation marks."""
     import difflib
 
-    # Many topics begin with 'king', which is no typo for 'kin'.
+    # Many topics begin with 'king', which is not a typo of 'kin'.
     near = difflib.get_close_matches(words[0], COMMANDS - {"kin"}, n=1, cutoff=0.75)
     if near and len(words) > 1 and not words[1].startswith("-"):
         topic = " ".join(word for word in words if not word.startswith("-"))
@@ -151,7 +151,7 @@ def _fill_standard_error() -> None:
 
 
 def _protect_output() -> None:
-    """Send what C libraries print to the null device, so that only Python writes to our output."""
+    """Send the output of C libraries to the null device, so that only Python writes to our output."""
     _fill_standard_error()
     try:
         output_fd = os.dup(1)

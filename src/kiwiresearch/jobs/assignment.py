@@ -51,7 +51,7 @@ def may_start_job(store: Store, settings: LimitSettings, user: str) -> bool:
 
 
 class JobBooks:
-    """The books that are here now, including those of other hosts: they come and go."""
+    """The books available on this shelf now, including those of other hosts, which come and go."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class JobBooks:
         self._all_books = all_books
 
     def books_for(self, request: JobRequest) -> tuple[ListedBook, ...]:
-        """The books of a request; names only match books on this shelf, never other files."""
+        """The books of a request; names match only books on this shelf, never other files."""
         here, chosen = tuple(self._here()), list[ListedBook]()
         for name in request.books:
             found = open_books_named(here, name, lambda book: book)
@@ -81,7 +81,7 @@ class JobBooks:
         """
         chosen = self.books_for(request)
         record: dict[str, Any] = plain(request)
-        if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case knows its books itself
+        if (by_id or self._all_books) and not isinstance(request, FamilyRequest):  # a case stores its own books
             record |= {"on": [book.id for book in chosen], "all_books": self._are_all(request)}
             if not request.books and (missing := self._missing()):
                 record["missing"] = plain(missing)
@@ -98,7 +98,7 @@ class JobBooks:
             ids = [str(book_id) for book_id in record["on"]]
             return tuple(here[book_id] for book_id in ids) if set(ids) <= set(here) else None
         is_whole_shelf = not request.books and not isinstance(request, FamilyRequest)
-        if is_whole_shelf and self._all_books:  # a process that has only part of the shelf leaves it to others
+        if is_whole_shelf and self._all_books:  # a process with only part of the shelf leaves it to others
             return None
         if not all(open_books_named(here.values(), name, lambda book: book) for name in request.books):
             return None
@@ -141,7 +141,7 @@ class JobAssignment:
         return fits
 
     def order(self, row: JobRow, job: Job) -> JobOrder:
-        """What a process needs to know to do a job."""
+        """The order that a process is given for a job."""
         request = job.request
         if isinstance(request, UnreadableRequest) or (books := self.books.local_books(row.request, request)) is None:
             raise BookNotFound("A book of this job is no longer here.", remedy="Put it on the shelf, then resume it.")
@@ -159,7 +159,7 @@ class JobAssignment:
         )
 
     def has_folder(self, request: JobRequest, job_id: str) -> bool:
-        """Whether there is something already where a job of this id would write."""
+        """Whether something already exists where a job with this id would write."""
         is_taken = not isinstance(request, FamilyRequest) and exists(self._place(request, job_id))
         return is_taken or exists(runs_folder(self.workspace) / job_id)
 
@@ -169,7 +169,7 @@ class JobAssignment:
 
     @property
     def answers(self) -> Path:
-        """Where answers are written that end up in the store."""
+        """Where answers are written before they are moved to the store."""
         return store_folder(self.store, self.workspace.folders.state / "answers")
 
     def _place(self, request: JobRequest | UnreadableRequest, job_id: str) -> Path:

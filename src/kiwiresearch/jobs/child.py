@@ -1,7 +1,7 @@
 """The process of jobs: `python -m kiwiresearch.jobs.child`, orders on its input, events on its output.
 
-It does one order after the other. It stops between two steps when a line tells it to, and when
-its input ends: then whoever started it is gone, and nobody waits for its work.
+It does one order after the other. It stops between two steps when it reads a stop line, and when its input ends: then
+the worker that started it is gone, and nothing waits for its work.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ class EventWriter:
     def send(self, **event: Any) -> None:
         try:
             self._output.write(canonical_json(event).encode("utf-8", "replace") + b"\n")
-        except OSError as problem:  # nothing reads it any more
+        except OSError as problem:  # nothing reads it anymore
             raise WorkStopped from problem
 
 
 def main() -> None:
-    """Do orders as they come, and report how each ended."""
+    """Do orders as they arrive, and report how each ended."""
     writer = EventWriter()
-    # A signal to the whole process group is meant for the worker, which then tells its children what to do.
+    # A signal to the process group is meant for the worker, which then stops its children.
     signal.signal(signal.SIGTERM, lambda *_: None)
     with contextlib.suppress(AttributeError, OSError):
         os.nice(5)
     orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(orders,), daemon=True).start()
     while (given := orders.get()) is not None:
-        with contextlib.suppress(WorkStopped):  # nothing reads the last event any more
+        with contextlib.suppress(WorkStopped):  # nothing reads the last event anymore
             _end(*given, writer)
 
 
@@ -89,7 +89,7 @@ def _end(order: JobOrder, stop: threading.Event, writer: EventWriter) -> None:
 
 
 def _read(orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None]) -> None:
-    """Queue orders, and set the stop event of the last one when a stop line comes or the input ends."""
+    """Queue orders, and set the stop event of the last one when a stop line arrives or the input ends."""
     stop = threading.Event()
     for line in _lines():
         if line == STOP:
@@ -100,7 +100,7 @@ def _read(orders: queue.SimpleQueue[tuple[JobOrder, threading.Event] | None]) ->
     stop.set()
     orders.put(None)
     threading.Event().wait(ORPHAN_S)
-    os._exit(1)  # what was done is stored, and a step that hangs would hang for ever
+    os._exit(1)  # finished steps are stored, and a step that hangs would hang forever
 
 
 def _lines() -> Iterator[bytes]:

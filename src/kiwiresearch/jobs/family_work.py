@@ -1,4 +1,4 @@
-"""The work of a family job: going on with a case, or importing a family file sent to it."""
+"""The work of a family job: continuing a case, or importing a family file uploaded to it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kiwiresearch.workspace import Finder, Workspace
 from kiwiresearch.zim import ListedBook, Shelf
 
 TIMEOUT_S = 30.0
-"""How long to wait for the process that worked on the case before: one that lost its server still ends its step."""
+"""How long to wait for the process that worked on the case before: even without its server it finishes its step."""
 
 
 def work_on_case(order: JobOrder, request: FamilyRequest, report: EventListener) -> RunOutcome:
-    """Do what is requested with the case; events name nobody who may be living."""
+    """Do the requested work on the case; events never name a person who may be living."""
     workspace = order.open_workspace()
     with closing(open_registry(workspace)) as cases:
         place = cases.place(request.case) if workspace.settings.store.strip() else case_place(order.out)

@@ -27,12 +27,12 @@ JOB_KINDS: tuple[JobKind, ...] = get_args(JobKind)
 BULK_TABLES = ("titles", "pages", "links", "claims", "people")
 MAX_ROWS = 5_000
 MAX_ROW_BYTES = 2**20
-"""Limits of one job's questions, since they are read with every look at the job."""
+"""Limits on the questions of one job, since they are read each time the job is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResearchRequest:
-    """What is to be researched; None means as in the settings."""
+    """A research request; None means the default from the settings."""
 
     kind: ClassVar[JobKind] = "research"
 
@@ -48,7 +48,7 @@ class ResearchRequest:
     model: bool = True
     """Whether a model is used, if one is set."""
     aspect: str = ""
-    """The aspect that is wanted; empty if only the topic's own words say it."""
+    """The aspect of the topic that is wanted; empty if the topic already says it."""
 
     @property
     def name(self) -> str:
@@ -66,16 +66,16 @@ SETTING_OF_OPTION = {
 
 @dataclass(frozen=True, slots=True)
 class FamilyRequest:
-    """A family case that is to be continued. It is stored, so it names nobody."""
+    """A family case to continue. It is stored, so it contains no names of people."""
 
     kind: ClassVar[JobKind] = "kin"
 
     case: str
     """The id of the case."""
     steps: int = 0
-    """How many steps are taken; 0 continues until there is a reason to stop."""
+    """How many steps to take; 0 continues until there is a reason to stop."""
     model: bool = True
-    """Whether a model is asked if the rules are not sure, if one is set."""
+    """Whether a model, if one is set, is asked when the rules are not sure."""
     upload: str = ""
     """A family file that was uploaded to the case: it is imported, and nothing else is done."""
 
@@ -85,13 +85,13 @@ class FamilyRequest:
 
     @property
     def books(self) -> tuple[str, ...]:
-        """A case knows its books itself."""
+        """Empty: a case stores its own books."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionsRequest:
-    """Many questions, answered one after the other, as `ask --batch` answers them."""
+    """Many questions, answered one after another as by `ask --batch`."""
 
     kind: ClassVar[JobKind] = "ask"
 
@@ -109,7 +109,7 @@ class QuestionsRequest:
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """A book that is to become tables."""
+    """A book to convert into tables."""
 
     kind: ClassVar[JobKind] = "bulk"
 
@@ -126,7 +126,7 @@ class BulkRequest:
 
     @property
     def model(self) -> bool:
-        """Tables are made by rules alone."""
+        """Always False: tables are made by rules alone."""
         return False
 
 
@@ -142,12 +142,12 @@ class UnreadableRequest:
     model: ClassVar[bool] = False
 
     name: str
-    """Its id."""
+    """The id of the job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job, its state and how far it is; the id of a research job is also the name of its run's folder."""
+    """A job, its state and its progress; the id of a research job is also the name of its run's folder."""
 
     id: str
     request: JobRequest | UnreadableRequest
@@ -157,25 +157,25 @@ class Job:
     attempt: int = 0
     """How often it was started."""
     pages: int = 0
-    """How many pages were taken so far; of a family case, how many steps."""
+    """How many pages were taken so far; for a family case, how many steps."""
     kept: int = 0
-    """How many of them were there before it was resumed."""
+    """How many of those pages existed before it was resumed."""
     story: str = ""
-    """Where it began and why it ended, in a sentence."""
+    """Where it started and why it ended, in a sentence."""
     problem: str = ""
-    """Why it failed or was interrupted, in words."""
+    """The reason it failed or was interrupted."""
     remedy: str = ""
     asked_at: str = ""
     started_at: str = ""
     ended_at: str = ""
     user: str = ""
-    """Who requested it; empty if there are no users."""
+    """The user who requested it; empty if the server has no users."""
     priority: int = 0
     """Higher priorities run first."""
     worker: str = ""
-    """The worker that runs it, or did last."""
+    """The worker that runs it, or the last one that did."""
     losses: tuple[str, ...] = ()
-    """Why it was queued again, once for each time."""
+    """Why it was queued again, one reason for each time."""
 
     @property
     def is_open(self) -> bool:
@@ -212,7 +212,7 @@ NO_EVENTS_SEEN = (0, 0)
 
 
 def event_position(event_id: str) -> tuple[int, int]:
-    """The position that an event's id stands for; the beginning if it is not an id."""
+    """The position in an event's id; the beginning if the id is invalid."""
     attempt, _, number = event_id.strip().partition(".")
     if all(part.isascii() and part.isdigit() and len(part) < 16 for part in (attempt, number)):
         return int(attempt), int(number)
@@ -220,7 +220,7 @@ def event_position(event_id: str) -> tuple[int, int]:
 
 
 def checked_request(request: JobRequest, settings: Settings) -> JobRequest:
-    """The request with its words tidied; refused as the command line refuses it."""
+    """The request with its text cleaned up; invalid requests are refused as on the command line."""
     match request:
         case ResearchRequest():
             task = research_task(request, settings)
@@ -300,11 +300,11 @@ def request_from_record(row: Any) -> JobRequest:
 
 
 NUMBERS, WORDS = ("pages", "kept"), ("story", "problem", "remedy")
-"""What a job reports of itself."""
+"""The keys of a job's report."""
 
 
 def job_from_row(row: JobRow) -> Job:
-    """The job of a row; one that is damaged has failed, and says what is wrong with it and what to do."""
+    """The job of a row; a damaged row gives a failed job with the problem and a remedy."""
     from kiwiresearch.store import damage_message, removal_remedy
 
     wish, told = _wish_of(row), _told_of(row)
@@ -329,8 +329,8 @@ def job_from_row(row: JobRow) -> Job:
 
 
 def _wrong(row: JobRow, wish: JobRequest | None, told: dict[str, Any] | None) -> str:
-    """Why a row whose columns are as they should be is no job of ours; empty where it is one."""
-    if not is_job_id(row.id):  # an id names a folder
+    """Why a row with valid columns is not a valid job; empty if it is valid."""
+    if not is_job_id(row.id):  # the id is used as a folder name
         return "its 'id' is none"
     if row.kind not in JOB_KINDS:
         return f"its kind is {row.kind[:40]!r}, which there is not"

@@ -1,4 +1,4 @@
-"""The child processes of jobs: the order each is given, and how a worker talks to it."""
+"""The child processes of jobs: the order each is given, and how a worker communicates with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kiwiresearch.zim import (
 )
 
 EventListener = Callable[..., None]
-"""Called with the fields of an event; what it raises ends the work."""
+"""Called with the fields of an event; an exception it raises stops the job."""
 STOP = b"stop\n"
 """The line that stops a process between two steps; all other lines are orders."""
 
@@ -51,9 +51,9 @@ class JobOrder:
     job: str = ""
     """The id of the job."""
     holder: str = ""
-    """By what name the store knows that we hold the job."""
+    """The name under which the store records the job's holder."""
     done: int = 0
-    """How many steps earlier attempts took, as far as they reported."""
+    """How many steps earlier attempts took, as far as they were reported."""
     missing: tuple[MissingBooks, ...] = ()
     """Books that were unavailable when the job was requested."""
 
@@ -79,7 +79,7 @@ class JobOrder:
         return json.dumps(record).encode() + b"\n"
 
     def open_workspace(self) -> Workspace:
-        """The workspace of the worker that gave the order; its own messages about books are not repeated."""
+        """The workspace of the worker that gave the order; messages it already printed about books are not repeated."""
         from kiwiresearch.zim import set_cluster_cache
 
         where, settings = self.folders, self.settings
@@ -97,7 +97,7 @@ class JobOrder:
         return workspace
 
     def without_paths(self, text: str) -> str:
-        """A text without the paths of this machine: books and folders are shown by their names."""
+        """A text without local paths: books and folders are shown by their names."""
         names = {book.source.location: book.name for book in self.books if not book.source.is_served}
         names |= {str(self.out.parent): "runs", str(self.folders.cache): "cache"}
         names |= {str(self.folders.config): "config", str(self.folders.state): "state"}
@@ -112,7 +112,7 @@ class JobOrder:
 
 
 def order_from_line(line: bytes) -> JobOrder:
-    """The order of a line."""
+    """Parse an order from its JSON line."""
     row: Mapping[str, Any] = json.loads(line)
     config, cache, state = map(Path, row["folders"])
     return JobOrder(
@@ -144,7 +144,7 @@ MAX_ORDERS = 25
 """After this many jobs a process is replaced, so that memory they leaked does not pile up."""
 END_S = 2.0
 IDLE_S = 10.0
-"""How long an idle process is kept."""
+"""How long an idle process waits for another job."""
 
 KILLED_CODES = (-signal.SIGTERM, -signal.SIGINT, *([-signal.SIGKILL] if hasattr(signal, "SIGKILL") else []))
 """Exit codes of a process that was killed from outside."""
@@ -161,12 +161,12 @@ class JobEnding:
 
 
 def failed(problem: str, remedy: str, state: JobState = "failed") -> JobEnding:
-    """The end of a job that did not come to its own."""
+    """The ending of a job that did not finish."""
     return JobEnding(state, message_fields("problem", problem) | message_fields("remedy", remedy))
 
 
 class JobProcess:
-    """A child process that works; it ends when it is told to, or with this process."""
+    """A child process that runs jobs; it exits on request, or when this process does."""
 
     def __init__(self) -> None:
         self.last: Mapping[str, Any] = {}
@@ -179,7 +179,7 @@ class JobProcess:
             system.module_command("kiwiresearch.jobs.child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=os.name == "posix",  # Ctrl-C is for the worker, which then tells its children
+            start_new_session=os.name == "posix",  # Ctrl-C is for the worker, which then stops its children
         )
 
     @property
@@ -196,10 +196,10 @@ class JobProcess:
         assert self._child.stdout is not None
         self.last, self.orders = {}, self.orders + 1
         self._write(order.to_line())
-        if self._killer is not None:  # it was stopped before it had the order
+        if self._killer is not None:  # stopped before it got the order
             self._write(STOP)
         for line in self._child.stdout:
-            with contextlib.suppress(ValueError):  # it was killed in the middle of a line
+            with contextlib.suppress(ValueError):  # killed in the middle of a line
                 event = json.loads(line)
                 if event["event"] in FINAL_EVENTS:
                     self.last = event
@@ -216,11 +216,11 @@ class JobProcess:
         self._write(STOP)
 
     def kill(self) -> None:
-        """Kill it at once; what it wrote of complete steps stays."""
+        """Kill it at once; the files of complete steps stay."""
         self._child.kill()
 
     def ending(self, *, is_cancelled: bool) -> JobEnding | None:
-        """What becomes of the job; None if it was stopped on our wish, and is to go on another time."""
+        """How the job ended; None if we stopped it and it is to be resumed later."""
         last = self.last
         if last.get("event") == "done":
             return JobEnding("done", {name: last[name] for name in ("pages", "kept", "story") if name in last})
@@ -237,7 +237,7 @@ class JobProcess:
         return failed(problem, RESUME_HINT, "interrupted" if code in KILLED_CODES else "failed")
 
     def close(self) -> None:
-        """Close it: it exits when its input ends, or is killed soon."""
+        """Close its input, at which it exits; if it does not, it is killed soon."""
         if self._killer is not None:
             self._killer.cancel()
         for pipe in (self._child.stdin, self._child.stdout):
@@ -252,7 +252,7 @@ class JobProcess:
 
     def _write(self, line: bytes) -> None:
         assert self._child.stdin is not None
-        with self._writing, contextlib.suppress(OSError, ValueError):  # it ended; how, is seen when it is waited for
+        with self._writing, contextlib.suppress(OSError, ValueError):  # it has exited; wait() will show how
             self._child.stdin.write(line)
             self._child.stdin.flush()
 
@@ -265,7 +265,7 @@ class JobProcesses:
         self._changing = threading.Lock()
 
     def acquire(self) -> JobProcess:
-        """An idle process or a new one; OSError if the system refuses it."""
+        """An idle process or a new one; raises OSError if none can be started."""
         with self._changing:
             waiting, self._idle = self._idle, []
             usable = [process for process in waiting if process.is_usable]
@@ -276,7 +276,7 @@ class JobProcesses:
         return chosen or JobProcess()
 
     def release(self, process: JobProcess) -> None:
-        """Return a process, whatever became of it."""
+        """Return a process to the pool, or close it if it cannot be reused."""
         if not process.is_usable:
             process.close()
             return
@@ -285,7 +285,7 @@ class JobProcesses:
             self._idle.append(process)
 
     def close_idle(self, idle_s: float = IDLE_S) -> None:
-        """End the processes that have been idle this long."""
+        """Close the processes that have been idle this long."""
         until = time.monotonic() - idle_s
         with self._changing:
             old = [process for process in self._idle if process.idle_since <= until]
@@ -295,7 +295,7 @@ class JobProcesses:
 
 
 def _signal_name(code: int) -> str:
-    """The signal that ended a process; empty if it ended by itself."""
+    """The signal that ended a process; empty if it exited by itself."""
     with contextlib.suppress(ValueError):
         return signal.Signals(-code).name
     return ""

@@ -54,7 +54,7 @@ from kiwiresearch.zim import ListedBook, MissingBooks
 
 
 def drop_upload(cases: CaseRegistry, job: Job, others: Iterable[Job]) -> None:
-    """Remove the family file uploaded for a job, unless another job has yet to import it."""
+    """Remove the family file uploaded for a job, unless another job still has to import it."""
     request = job.request
     if not isinstance(request, FamilyRequest) or not request.upload:
         return
@@ -73,10 +73,10 @@ class QueueLimits:
     """How many jobs run and wait at once."""
 
     running: int = MAX_RUNNING
-    """With 0 this process runs none, and leaves them to others."""
+    """With 0 this process runs no jobs, and leaves them to others."""
     queued: int = MAX_QUEUED
     grace_s: float = GRACE_S
-    """How long a step may take when a job is to stop."""
+    """How long a step may take once its job has to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,10 @@ class JobUpdate:
 
 
 class JobQueue:
-    """The jobs of a store, and a worker that runs some of them as long as this is open.
+    """The jobs of a store, and a worker that runs some of them while this is open.
 
-    A job names its books as they are on this shelf. `now` gives times as text; they are only in the job's row.
+    A job names its books as they are on this shelf. `now` gives times as text, which are only stored in the job's
+    row.
     """
 
     def __init__(
@@ -137,12 +138,12 @@ class JobQueue:
 
     @property
     def max_pages(self) -> int:
-        """How many pages a run takes if its request does not say."""
+        """How many pages a run takes if its request sets no number."""
         return self._workspace.settings.max_pages
 
     @property
     def is_idle(self) -> bool:
-        """Whether no job runs here."""
+        """Whether no job is running here."""
         return self._worker is None or self._worker.is_idle
 
     def has_work(self) -> bool:
@@ -208,7 +209,7 @@ class JobQueue:
         return self.get(row.id)
 
     def resume(self, job_id: str) -> Job:
-        """Queue a job again that ended before it was done; it continues in the same folder."""
+        """Queue a job again that ended unfinished; it continues in the same folder."""
         with self._starting:
             job = self.get(job_id)
             if isinstance(job.request, UnreadableRequest):
@@ -226,7 +227,7 @@ class JobQueue:
         return self.get(job_id)
 
     def cancel(self, job_id: str) -> Job:
-        """Cancel a job, between two steps if possible; an ended one stays as it is."""
+        """Cancel a job, between two steps if possible; an ended job is unchanged."""
         self.get(job_id)
         self.store.jobs.cancel(job_id)
         if self._worker is not None:
@@ -237,7 +238,7 @@ class JobQueue:
     def remove(self, job_id: str, *, with_run: bool = False) -> Path | None:
         """Remove an ended job without pages; `with_run` any ended job, and its run for every host.
 
-        Returns the folder that stays, if any: tables of a book, or one that holds files of others.
+        Returns the folder that stays, if any: tables of a book, or one that contains other files.
         """
         job = self.get(job_id)
         if isinstance(job.request, UnreadableRequest):
@@ -259,7 +260,7 @@ class JobQueue:
 
     def _remove_damaged(self, job_id: str, *, with_run: bool) -> Path | None:
         """Remove a job whose request is unreadable; without `with_run` its folder is not touched."""
-        if not is_job_id(job_id):  # it cannot be the name of a folder of ours
+        if not is_job_id(job_id):  # it cannot be the name of one of our folders
             self.store.jobs.remove(job_id)
             return None
         row = self.store.jobs.get(job_id)
@@ -276,7 +277,7 @@ class JobQueue:
         return next(filter(exists, left), None)
 
     def events_after(self, job_id: str, position: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate:
-        """The events of a job after a position, as far as they are kept."""
+        """The events of a job after a position, as far as they are still stored."""
         leased = self._worker.leased_job(job_id) if self._worker is not None and is_job_id(job_id) else None
         before = (leased.job.attempt, 0) if leased is not None else None
         events = [] if before is not None and position >= before else self._stored_events(job_id, position)
@@ -307,7 +308,7 @@ class JobQueue:
         return self._listeners.listening(listener)
 
     def pid(self, job_id: str) -> int | None:
-        """The process that works on a job, if it is one of ours."""
+        """The process id of a job that runs here."""
         leased = self._worker.leased_job(job_id) if self._worker is not None else None
         return leased.pid if leased is not None else None
 

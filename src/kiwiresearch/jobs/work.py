@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 LOCKS = "working"
 TIMEOUT_S = 20.0
-"""How long a job waits for an earlier process, which has lost its worker and is about to exit."""
+"""How long a job waits for an earlier process that has lost its worker and is about to exit."""
 
 
 def do_order(order: JobOrder, report: EventListener, stop: threading.Event) -> dict[str, Any]:
@@ -134,14 +134,14 @@ def _stored_work(order: JobOrder, stop: threading.Event, names: Sequence[str]) -
 
 
 def store_progress(order: JobOrder, progress: dict[str, Any]) -> None:
-    """Store progress that must not be lost if this process is killed in the next moment."""
+    """Store progress that must not be lost even if this process is killed right after."""
     if not order.job:
         return
     try:
         store_of(order.open_workspace()).jobs.report_progress(order.holder, order.job, progress)
     except LeaseLost as problem:
         raise JobLost from problem
-    except StoreUnreachable:  # it is stored again with the next step, and at the end
+    except StoreUnreachable:  # stored again with the next step, and at the end
         pass
 
 
@@ -156,7 +156,7 @@ def _exclusively(order: JobOrder) -> Iterator[None]:
             )
         if lock.is_current():
             break
-        lock.release()  # its last holder has just removed it
+        lock.release()  # the previous holder removed the file: others would lock a new one
     try:
         yield
     finally:
@@ -172,7 +172,7 @@ def answer_all(
     is_in_store = stored_work is not None and stored_work.restore()
     if (order.out / ANSWERS).is_file():
         if stored_work is not None:
-            _hand_in(order, stored_work, is_in_store=is_in_store)  # it was killed just before or after that
+            _hand_in(order, stored_work, is_in_store=is_in_store)  # it was killed just before or after this
         return {"pages": sum(1 for row in request.rows if row.strip())}
     hidden = order.out / WORK_FOLDER
     with reporting_write_errors(order.out):
@@ -212,15 +212,15 @@ def _hand_in(order: JobOrder, stored_work: JobFilesCopy, *, is_in_store: bool) -
 
 
 def _story(answers: Path, rows: int) -> str:
-    """How many questions there were, and how many lines were none."""
-    failed = answers.read_bytes().count(b'"error":')  # within a text the quotation marks would be escaped
+    """A sentence with the number of answered questions, and of lines with an error."""
+    failed = answers.read_bytes().count(b'"error":')  # inside a JSON string the quotation marks would be escaped
     if failed:
         return f"{rows - failed:,} of {rows:,} questions were answered; 'error' says what is wrong with the others."
     return f"{rows:,} questions were answered." if rows != 1 else "1 question was answered."
 
 
 def _whole_lines(part: GrowingFile) -> int:
-    """How many answers an earlier attempt wrote; half a line at the end is cut off."""
+    """How many answers an earlier attempt wrote; an incomplete last line is cut off."""
     text = Path(part.path).read_bytes()
     part.truncate(text.rfind(b"\n") + 1)
     return text.count(b"\n")
@@ -231,7 +231,7 @@ PROCESSES = 1
 
 
 def write_tables(order: JobOrder, request: BulkRequest, report: EventListener) -> dict[str, Any]:
-    """Write the tables of a book, or what is left of them, into the folder of the job."""
+    """Write the tables of a book into the folder of the job, or those still missing."""
     from kiwiresearch.bulk import write_book
 
     book = order.books[0]
@@ -246,7 +246,7 @@ def write_tables(order: JobOrder, request: BulkRequest, report: EventListener) -
     def step(progress: BulkProgress) -> None:
         nonlocal resumed
         resumed = progress.resumed
-        store_progress(order, {"pages": progress.done})  # a worker that has lost the job writes nothing more
+        store_progress(order, {"pages": progress.done})  # raises if the worker has lost the job
         report(event="batch", order=progress.done, of=progress.total, errors=progress.errors)
 
     report(event="stage", stage="writing")

@@ -42,16 +42,16 @@ def audit_job_end(store: Store, job: Job, state: str, ended_at: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What a worker needs to know about jobs."""
+    """What a worker has to know about jobs."""
 
     make_order: Callable[[JobRow, Job], JobOrder]
-    """What is to be done, where and with which books."""
+    """Makes the order for a job: what to do, where and with which books."""
     eligibility: Callable[[], Callable[[JobRow], bool]]
     """Returns, for each pass over the queue, a predicate for the jobs that this host can do."""
     now: Callable[[], str]
     kinds: Collection[str] = JOB_KINDS
     log: Callable[[str], None] | None = None
-    """Called when a job begins and when it ends."""
+    """Called when a job starts and when it ends."""
 
     def report(self, words: str) -> None:
         if self.log is not None:
@@ -90,7 +90,7 @@ class Worker:
         self._retry_at: dict[str, float] = {}
         """When to retry the jobs for which something was unavailable."""
         self._has_reported = False
-        """Whether it was reported that the store cannot be used just now."""
+        """Whether the current problem with the store was already reported."""
         passes = (self._heartbeat, self._poll)
         self._threads = [threading.Thread(target=self._loop, args=(one,), name="worker", daemon=True) for one in passes]
         for one in passes:
@@ -104,7 +104,7 @@ class Worker:
             return not self._leased
 
     def leased_job(self, job_id: str) -> LeasedJob | None:
-        """The job, if this worker holds its lease."""
+        """The job, if it is leased to this worker."""
         with self._lock:
             return self._leased.get(job_id)
 
@@ -135,7 +135,7 @@ class Worker:
         return can_do
 
     def stop(self, job_id: str) -> None:
-        """Stop a job of ours at once; what other hosts want to stop is only seen at the next renewal."""
+        """Stop a job of ours at once; stop requests from other hosts are only seen at the next renewal."""
         leased = self.leased_job(job_id)
         if leased is not None:
             leased.stop("cancel", self._grace_s)
@@ -299,7 +299,7 @@ class Worker:
                     self._listeners.notify()
 
     def _renew_leases(self) -> None:
-        """Renew our leases, and only then expire others: this machine may have been suspended, and ours be late."""
+        """Renew our leases before expiring others: this machine may have been suspended, so ours may be overdue."""
         if not self._is_due("renewal", RENEW_S):
             return
         for held in self._leased_jobs():

@@ -1,4 +1,4 @@
-"""What a worker holds: the lock that shows it is alive, the jobs it has leased, and their listeners."""
+"""The state of a worker: the lock that shows it is alive, its leased jobs, and their listeners."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class WorkerLock:
         raise OSError("no file there can be locked")
 
     def dead_workers(self) -> tuple[str, ...]:
-        """The names of dead workers of this machine that were not forgotten yet."""
+        """The names of dead workers of this machine that are not forgotten yet."""
         try:
             names = [file.name for file in self._folder.iterdir()]
         except OSError:
@@ -101,7 +101,7 @@ class WorkerLock:
 
     def end(self) -> None:
         """Release the lock and remove its file."""
-        self.forget((self.name,) if os.name == "posix" else ())  # elsewhere an open file cannot be removed
+        self.forget((self.name,) if os.name == "posix" else ())  # Windows cannot remove an open file
         self._lock.release()
 
     def _is_dead(self, name: str) -> bool:
@@ -114,13 +114,13 @@ class WorkerLock:
 
 
 MAX_EVENTS = 1_000
-"""How many of a job's latest events are kept in memory."""
+"""How many of a job's latest events stay in memory."""
 
 StopReason = Literal["", "cancel", "requeue"]
 
 
 class LeasedJob:
-    """A job that this worker has leased and a process works on; several threads use it."""
+    """A job that this worker has leased and that a process works on; several threads use it."""
 
     def __init__(self, store: Store, row: JobRow, job: Job) -> None:
         self.row = row
@@ -140,7 +140,7 @@ class LeasedJob:
         self._stored_pages = job.pages
         self._lock = threading.RLock()
         self._store_lock = threading.Lock()
-        """Held while events are stored: they keep their order, and none is stored of an ended job."""
+        """Held while events are stored, so that they stay in order and none is stored after the job has ended."""
 
     @property
     def pid(self) -> int | None:
@@ -148,7 +148,7 @@ class LeasedJob:
         return process.pid if process is not None else None
 
     def attach(self, process: JobProcess) -> None:
-        """Set the process that works on it; if it was to stop before that, the process is told now."""
+        """Set the process that works on the job; a stop that was requested before is passed on now."""
         with self._lock:
             self._process = process
             if self.is_lost:
@@ -163,7 +163,7 @@ class LeasedJob:
                 self._process.stop(grace_s)
 
     def mark_lost(self) -> None:
-        """Kill the process: another worker has the job, and nothing more of it is written here."""
+        """Kill the process: another worker has the job, and nothing more may be written here."""
         with self._lock:
             self.is_lost = True
             if self._process is not None:
@@ -197,7 +197,7 @@ class LeasedJob:
                 self.mark_lost()
                 raise
             except Exception:
-                with self._lock:  # kept for the next time, before what came meanwhile
+                with self._lock:  # retried next time, before events that arrived meanwhile
                     self._unstored = [*rows, *self._unstored]
                 raise
 

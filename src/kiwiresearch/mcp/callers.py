@@ -1,4 +1,4 @@
-"""Tool calls in threads of their own, which end when their caller hangs up."""
+"""Tool calls in threads of their own, which end when their caller disconnects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Caller:
-    """The caller of a tool; the thread that works for it sees here when it has left."""
+    """The caller of a tool; the thread that works for it checks here whether it has left."""
 
     def __init__(self) -> None:
         self.has_left = False
@@ -72,8 +72,8 @@ async def run_in_daemon_thread(work: Callable[[], T], caller: Caller | None = No
 
 
 async def lines_of(file: TextIO) -> AsyncIterator[str]:
-    """The lines of a file as they come; Ctrl-C does not have to wait for the next one."""
-    with contextlib.suppress(OSError):  # a terminal that was closed is an end like any other
+    """The lines of a file as they arrive; Ctrl-C does not have to wait for the next one."""
+    with contextlib.suppress(OSError):  # a closed terminal is a normal end of input
         while line := await run_in_daemon_thread(file.readline):
             yield line
 
@@ -82,7 +82,7 @@ CALLERS = "kiwiresearch.mcp.callers"
 
 
 def register_caller(request: object, caller: Caller) -> None:
-    """Tell the HTTP request of a call about its caller; a call over pipes has no request."""
+    """Attach the caller to the HTTP request of its call; a call over pipes has no request."""
     if isinstance(request, Request):
         request.scope.get(CALLERS, []).append(caller)
 
@@ -90,8 +90,8 @@ def register_caller(request: object, caller: Caller) -> None:
 class DisconnectWatch:
     """Ends a request when its client has disconnected, which the SDK only notices when it replies.
 
-    The request ends when its threads have: those that wait are woken, and the others finish. So clients that
-    connect and leave again cannot pile up threads.
+    The request ends when its threads have: waiting ones are woken, and the others finish. This prevents clients that
+    connect and leave from piling up threads.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -128,7 +128,7 @@ class DisconnectWatch:
 
 
 MAX_MESSAGES = 16
-"""Messages that may have arrived before the app reads them."""
+"""How many messages may arrive before the app reads them."""
 
 
 async def _wait_for_threads(callers: list[Caller]) -> None:

@@ -1,4 +1,4 @@
-"""What the tools work with: the finder, the asker, the addresses of pages, and the jobs."""
+"""The context of the tools: the finder, the asker, the addresses of pages, and the jobs."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ class ToolContext:
     link: CitationLink
     address: PageAddress
     jobs: Callable[[], JobQueue] | None = None
-    """Returns the queue of research runs; None if there can be none."""
+    """Returns the queue of research runs; None if research is unavailable."""
     start: Callable[[JobQueue, JobRequest], Job] = JobQueue.start
     resume: Callable[[JobQueue, str], Job] = JobQueue.resume
-    """How a run is started or resumed: a server with users first checks whether the visitor may."""
+    """Starts or resumes a run; a server with users first checks whether the visitor may."""
 
 
 @contextlib.contextmanager
 def open_context(
     workspace: Workspace, shelf: Shelf, *, all_books: bool, now: Callable[[], str]
 ) -> Iterator[ToolContext]:
-    """The parts for a process of its own; the queue is opened when research is first asked for."""
+    """The context of a separate process; the queue is opened when research is first requested."""
     lock = threading.RLock()
     with contextlib.ExitStack() as stack:
         finder = stack.enter_context(Finder(workspace, shelf, all_books=all_books))

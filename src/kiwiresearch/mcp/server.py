@@ -120,7 +120,7 @@ def serve(tools: Toolbox) -> None:
     incoming = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
     try:
         anyio.run(_serve, tools, incoming)
-    except* BrokenPipeError:  # the program that started us has ended, which is no error
+    except* BrokenPipeError:  # the program that started us has exited, which is not an error
         pass
 
 
@@ -146,8 +146,8 @@ async def _serve(tools: Toolbox, incoming: TextIO) -> None:
 
 async def _answer(tools: Toolbox, incoming: TextIO) -> None:
     server = make_server(tools)
-    # The SDK's own reader would keep the process alive until the next line comes.
+    # The SDK's own reader would keep the process alive until the next line arrives.
     lines: Any = lines_of(incoming)
     async with stdio_server(stdin=lines) as (read, write):
-        with contextlib.redirect_stdout(sys.stderr):  # a stray print would be taken for a message
+        with contextlib.redirect_stdout(sys.stderr):  # a stray print would be read as a message
             await server.run(read, write, server.create_initialization_options())

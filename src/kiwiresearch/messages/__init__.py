@@ -1,4 +1,4 @@
-"""Sentences for readers: what is said as a kind and its values, and the words for it in each language."""
+"""Sentences for readers: each is a kind with values, and every language has the words for it."""
 
 from __future__ import annotations
 

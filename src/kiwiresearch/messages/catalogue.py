@@ -16,6 +16,7 @@ KILO = 1_000
 DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:T(\d{2}:\d{2}))?")
 NARROW_SPACE = "\u202f"
 HARD_SPACE = "\u00a0"
+# French puts a space before these marks and after '«'; no line may break there.
 SPACED_MARK = re.compile(r" (?=[:;?!»%])|(?<=«) ")
 ENGLISH_MONTHS = (
     "January",
@@ -42,9 +43,9 @@ class Locale:
     months: tuple[str, ...]
     sizes: tuple[str, ...]
     of_month: Callable[[int, str], str]
-    """A day and its month."""
+    """Joins a day and its month."""
     of_year: Callable[[str, str], str]
-    """A month, or a day of one, and its year."""
+    """Joins a month, or a day of one, and its year."""
     one: Callable[[float], bool]
     colon: str = ":"
     """The colon after a name, with the space that the language puts before it."""
@@ -86,11 +87,11 @@ class Locale:
         return self.of_year(month, year) if year else month
 
     def day(self, day: int, month: str, year: str) -> str:
-        """A day likewise; no line ends between day and month."""
+        """A day, with or without a year; no line ends between day and month."""
         return self.month(self.of_month(day, month).replace(" ", HARD_SPACE), year)
 
     def date(self, text: str) -> str:
-        """A date of a book or a job (2024-05-01T10:00) for people; other text stays as it is."""
+        """A date of a book or a job (2024-05-01T10:00) for people; other text is returned unchanged."""
         found = DATE.match(text)
         if not found or not 1 <= int(found[2]) <= len(self.months):
             return text
@@ -199,11 +200,11 @@ class Catalogue:
         return entry if isinstance(entry, str) else entry["one" if self.locale.is_one(values["n"]) else "other"]
 
     def has(self, key: str) -> bool:
-        """Whether there is a sentence, for keys made of names such as the type of a claim."""
+        """Whether the key exists, for keys built from names such as the type of a claim."""
         return key in self._entries
 
     def named(self, family: str, name: str) -> str:
-        """The word for a name such as the type of a claim; a name without one is shown as it is."""
+        """The word for a name such as the type of a claim; a name without one is returned unchanged."""
         key = f"{family}.{name}"
         return self(key) if key in self._entries else name.replace("_", " ")
 
@@ -214,7 +215,7 @@ class Catalogue:
         return self._entries[key]
 
     def shown(self, value: object) -> str:
-        """A value within a sentence; numbers are counts, so that years must be given as text."""
+        """A value within a sentence; numbers are formatted as counts, so years must be passed as text."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return self.locale.count(value)
         return str(value)

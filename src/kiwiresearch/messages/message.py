@@ -1,4 +1,4 @@
-"""A sentence for readers: its English text, its kind, the values within it, and how it is written in a language."""
+"""A sentence for readers: its English text, its kind, its values, and how it is written in a language."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from kiwiresearch.messages.catalogue import Catalogue
 
+# Messages may contain messages; a record with deeper nesting is invalid.
 MAX_DEPTH = 4
 MAX_LENGTH = 5_000
 """Longer records are not read: no message is that long."""
 
 
 class Message(str):
-    """English text that knows which kind of sentence it is, so that it can be written in another language.
+    """English text that knows its kind of sentence, so that it can be written in another language.
 
-    It is a `str` because files, logs and replies hold the English text. `kind`
-    is a key of `kinds.toml` in every language; it is empty for text that was
-    read from a file without one. Code never decides by a message.
+    It is a `str` because files, logs and replies contain the English text. `kind` is a key of `kinds.toml` in every
+    language; it is empty for text that was read from a file without one. Code must never branch on a message.
     """
 
     __slots__ = ("kind", "values")
@@ -36,7 +36,7 @@ class Message(str):
 
 
 def rewritten(text: str, change: Callable[[str], str]) -> str:
-    """A text with a change made to its words; the kind and the values of a message stay."""
+    """A text with its words changed; the kind and the values of a message stay."""
     words = change(text)
     return Message(words, text.kind, **text.values) if isinstance(text, Message) else words
 
@@ -61,7 +61,7 @@ def message_fields(name: str, text: str) -> dict[str, Any]:
 
 
 def message_from_record(english: str, record: object) -> Message:
-    """The message of a text and its record, which may come from elsewhere; without a kind if it is not valid."""
+    """The message of a text and its record, which may be from elsewhere; without a kind if the record is invalid."""
     try:
         kind, values = _parts(record, MAX_DEPTH) if len(str(record)) <= MAX_LENGTH else ("", {})
     except (TypeError, ValueError, KeyError, RecursionError):

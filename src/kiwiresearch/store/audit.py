@@ -1,4 +1,4 @@
-"""Who did what: rows that are only added, each with the hash of the one before, so that none is touched unseen."""
+"""Who did what: append-only rows, each with the hash of the one before, so that changes are detected."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from kiwiresearch.store.engine import BACKUP
 from kiwiresearch.store.tables import AUDIT, AUDIT_HEAD, is_storable
 
 START = "0" * 64
-"""Stands for the previous hash of the first row."""
+"""The previous hash of the first row."""
 ROWS_PER_READ = 1_000
 ChainRow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class AuditProblem:
-    """A row of an audit that was changed, or is missing."""
+    """A row of an audit that was changed or is missing."""
 
     seq: int
     kind: Literal["changed", "removed", "inserted", "reordered"]
@@ -75,7 +75,7 @@ class AuditChain:
         return head in ("", START) or connection.execute(known).one_or_none() is not None
 
     def problems(self, connection: Connection, end: tuple[int, str]) -> tuple[AuditProblem, ...]:
-        """What was changed, removed, inserted or reordered; positions are those at which the rows were written."""
+        """The rows that were changed, removed, inserted or reordered, by the positions at which they were written."""
         if self._is_intact(connection, end):
             return ()
         rows = [row for some in self._batches(connection) for row in some]
@@ -87,7 +87,7 @@ class AuditChain:
         """Whether a row is as it was written at this position."""
         try:
             return bool(self.row_hash({**row, "seq": position}) == row["hash"])
-        except TypeError:  # bytes instead of a text
+        except TypeError:  # bytes instead of text
             return False
 
     def _is_intact(self, connection: Connection, end: tuple[int, str]) -> bool:
@@ -295,7 +295,7 @@ def _read_end(connection: Connection) -> tuple[int, str]:
 
 
 def _row_of(row: Row[Any]) -> AuditRow:
-    """A row as it is now; `check` says whether it was changed."""
+    """The row as stored now; `check` finds out whether it was changed."""
     names = ("at", "user", "host", "action", "subject", "outcome")
     texts = {name: text if is_storable(text := getattr(row, name)) else "" for name in names}
     return AuditRow(seq=row.seq, **texts, details={"damaged": True} if row.details is None else row.details)

@@ -76,7 +76,7 @@ class Database:
 
     @contextmanager
     def writing(self, *locks: str) -> Iterator[Connection]:
-        """One transaction, committed as a whole or not at all.
+        """One transaction, committed completely or rolled back.
 
         Transactions that name the same lock run one after the other; a file has one writer at a time anyway.
         """
@@ -91,7 +91,7 @@ class Database:
 
     @contextmanager
     def write_transaction(self, *locks: str) -> Iterator[Connection]:
-        """As `writing`, for callers that raise other errors inside, and wrap their statements in `errors`."""
+        """Like `writing`, for callers that raise other errors inside and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if self.is_file:
                 connection = connection.execution_options(**{BEGIN_OPTION: "BEGIN IMMEDIATE"})
@@ -104,7 +104,7 @@ class Database:
 
     @contextmanager
     def read_transaction(self) -> Iterator[Connection]:
-        """As `reading`, for callers that raise other errors inside, and wrap their statements in `errors`."""
+        """Like `reading`, for callers that raise other errors inside and wrap their statements in `errors`."""
         with self._engine.connect() as connection:
             if not self.is_file:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -155,7 +155,7 @@ class Database:
     def enable_wal(self) -> None:
         """Use write-ahead logging, so that readers need not wait for the writer, if the disk allows it.
 
-        Only a process that has the file to itself can switch, and nothing tells it when: hence the retries.
+        Only a process that has the file to itself can switch. There is no signal for that, so it retries.
         """
         until = time.monotonic() + self._busy_s
         while not self._try_wal() and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Addresses of databases, engines over SQLite files and PostgreSQL servers, and their failures as errors of ours."""
+"""Addresses of databases, engines over SQLite files and PostgreSQL servers, and our errors for their failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FREE_SPACE = "Make room, then go on."
 
 @dataclass(frozen=True, slots=True)
 class ErrorKinds:
-    """What a database contains, and the errors for its failures."""
+    """The noun for the content of a database, and the errors for its failures."""
 
     noun: str
     busy: type[KiwiError]
@@ -91,7 +91,7 @@ def _engine_messages(kind: ErrorKinds) -> tuple[_EngineMessage, ...]:
 
 @contextmanager
 def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
-    """Turn what the engine says about the database `name` into an error of ours; bugs keep their traceback."""
+    """Turn an engine error about the database `name` into one of ours; bugs keep their traceback."""
     try:
         yield
     except (UnicodeEncodeError, UnicodeDecodeError) as problem:
@@ -113,7 +113,7 @@ def database_errors(name: str, kind: ErrorKinds) -> Iterator[None]:
         if known is None and isinstance(problem, OperationalError) and not isinstance(cause, sqlite3.Error):
             known = kind.unreachable(
                 f"The {kind.noun} {name!r} cannot be reached.", remedy=CHECK_SERVER
-            )  # a server words this in many ways
+            )  # servers word this in many ways
         if known is None:
             raise
         raise known from problem
@@ -139,15 +139,16 @@ def _error_for(name: str, kind: ErrorKinds, cause: BaseException | None) -> Kiwi
 
 SERVER_SCHEMES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 FILE_SCHEME = "sqlite://"
+# '/C:/…' in a URL is a path on Windows.
 DRIVE = re.compile(r"/+[A-Za-z]:[\\/]")
 CONNECT_S = 10
-"""How long a connection to a server may take."""
+"""How long connecting to a server may take."""
 KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 15_000}
-"""With these settings a server that vanished is noticed within seconds, and not waited for by the hour."""
+"""With these settings a vanished server is noticed within seconds instead of hours."""
 POOL_SIZE = 5
-"""How many connections of a process stay open; a few more may be open for a while."""
+"""How many connections a process leaves open; a few more may be open for a while."""
 BEGIN_OPTION = "kiwi_begin"
-"""The execution option that says how a transaction on a file begins."""
+"""The execution option that sets how a transaction on a file begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +201,17 @@ def file_path(where: str) -> Path:
 
 
 def open_engine(address: Address, kind: ErrorKinds, *, busy_s: float, connections: int = POOL_SIZE) -> Engine:
-    """An engine that opens nothing yet; a lock of another process is waited for `busy_s` at most.
+    """An engine that opens nothing yet; it waits at most `busy_s` for a lock of another process.
 
-    `connections` of its connections stay open. With one there is never a second, so that a session's lock covers
-    everything done with the engine; with none, each is closed after use.
+    It pools `connections` connections. With one there is never a second, so that a session's lock covers everything
+    done with the engine; with none, each connection is closed after use.
     """
     is_file = address.path is not None
     pool: dict[str, Any] = {"poolclass": NullPool}
     if connections:
         overflow = 0 if connections == 1 else 2 * connections if is_file else connections
         pool = {"poolclass": QueuePool, "pool_size": connections, "max_overflow": overflow}
-        pool["pool_pre_ping"] = not is_file  # a server that was restarted has forgotten its connections
+        pool["pool_pre_ping"] = not is_file  # a restarted server has dropped its connections
     given = {"timeout": busy_s, "check_same_thread": False} if is_file else {"connect_timeout": CONNECT_S, **KEEPALIVE}
 
     def loads(text: str) -> Any:

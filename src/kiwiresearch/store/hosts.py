@@ -1,4 +1,4 @@
-"""The hosts over one store: who is there, with which books, and the secret they share."""
+"""The hosts that share a store: which are up, with which books, and the secret they share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiwiresearch.store.tables import HOST, STORE, is_storable
 
 SECRET = "secret"  # noqa: S105 — the name of it
 KeyUse = Literal["peers", "door"]
-"""What a key is for: hosts authenticate to each other with one, and sign the cookies of users with the other."""
+"""The purpose of a key: one authenticates hosts to each other, the other signs the cookies of users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Hosts:
         self._db = database
 
     def announce(self, name: str, url: str, books: Sequence[Mapping[str, Any]]) -> None:
-        """Store that a host is up now, with these books."""
+        """Record that a host is up now, with these books."""
         with self._db.writing() as connection:
             values = {"url": url, "books": [dict(book) for book in books], "seen_at": self._db.now(connection)}
             connection.execute(self._db.upsert(HOST, {"name": name, **values}))
 
     def all(self) -> list[HostRow]:
-        """All hosts that did not leave, by name."""
+        """All hosts that have not left, by name."""
         with self._db.reading() as connection:
             rows = connection.execute(select(HOST).order_by(HOST.c.name)).all()
         return [_host(row) for row in rows if is_storable(row.name)]
@@ -79,7 +79,7 @@ def _checked_secret(secret: str) -> str:
 
 
 def _host(row: Row[Any]) -> HostRow:
-    """A host as in its row; a damaged row counts as nothing until the host announces itself again."""
+    """The host of a row; a damaged row is ignored until the host announces itself again."""
     is_intact = (
         is_storable(row.url) and row.books is not None and isinstance(row.seen_at, float) and isfinite(row.seen_at)
     )

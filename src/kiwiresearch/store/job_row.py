@@ -37,12 +37,12 @@ SHAPES: tuple[ColumnShape, ...] = (
     (("wish", "told"), _is_present, {}),
     (("losses",), _is_present, []),
 )
-"""What the columns of a job hold, and what is read instead of anything else."""
+"""How each column of a job is checked, and the default for an invalid value."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A row of the queue: what is to be done, for whom, and how far it is."""
+    """A row of the queue: what to do, for whom, and how far it has got."""
 
     id: str
     kind: str
@@ -58,9 +58,9 @@ class JobRow:
     started_at: str = ""
     ended_at: str = ""
     report: Mapping[str, Any] = field(default_factory=dict)
-    """What it reported of itself: pages, story, problem, remedy, …"""
+    """What it has reported: pages, story, problem, remedy, …"""
     worker: str = ""
-    """The worker that runs it, or did last."""
+    """The worker that runs it, or the last one that did."""
     stop_wanted: bool = False
     losses: tuple[Mapping[str, Any], ...] = ()
     """Each time it was lost or requeued: "worker", "at" and "why"."""
@@ -84,7 +84,7 @@ def job_columns(job: JobRow) -> dict[str, Any]:
 
 
 def job_from_row(row: Row[Any]) -> JobRow:
-    """The job of a row; unexpected values, which something else must have written, mark it as damaged."""
+    """The job of a row; values that we never write mark it as damaged."""
     found, wrong = dict(row._mapping), list[str]()
     for names, is_right, instead in SHAPES:
         for name in names:
@@ -99,12 +99,12 @@ def job_from_row(row: Row[Any]) -> JobRow:
 
 
 def damage_message(job_id: str, damage: str) -> str:
-    """What is wrong with a row, in a sentence."""
+    """A sentence about the damage to a row."""
     return f"The row of the job {job_id!r} in the store is damaged: {damage}."
 
 
 def removal_remedy(job_id: str) -> str:
-    """What can be done about it; one that cannot be named is for whoever keeps the store."""
+    """How to remove a damaged job; one without an id needs a backup of the store."""
     if not job_id:
         return BACKUP
     return f"Ask for it anew, and remove this one: kiwiresearch jobs remove {shlex.quote(job_id)}"
@@ -158,11 +158,11 @@ LEASE_EXPIRED = "its worker was not heard of in time"
 PROCESS_ENDED = "the process of its worker ended"
 PROCESS_KILLED = "its process was killed"
 MAX_LOSSES = 20
-"""How many losses that were tries are kept, and how many others: the latest of each."""
+"""How many losses that count as tries are stored, and how many others: the latest of each."""
 
 
 def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, most_tries: int) -> JobRow:
-    """Count a try of a job that is held: it waits again, is cancelled if it was to stop, or fails."""
+    """Count a try of a leased job: it is queued again, cancelled if it was to stop, or failed."""
     losses = losses_with(row, why, at)
     tries = row.tries + 1 if is_count(row.tries) else 1
     values: dict[str, Any] = {"losses": losses, "tries": tries, "state": "queued"}
@@ -182,7 +182,7 @@ def requeue_lost_job(connection: Connection, row: Row[Any], why: str, at: str, m
 
 
 def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
-    """The latest losses of a job, this one last; however often it is given back, those that were tries are told."""
+    """The latest losses of a job, this one last; requeuing it often does not push out those that count as tries."""
     job = job_from_row(row)
     losses = [*job.losses, {"worker": job.worker, "at": at, **message_fields("why", why)}]
     tries = [number for number, one in enumerate(losses) if _is_try(one)]
@@ -191,12 +191,12 @@ def losses_with(row: Row[Any], why: str, at: str) -> list[Mapping[str, Any]]:
 
 
 def progress_of(row: Row[Any]) -> Mapping[str, Any]:
-    """What a job reported so far; nothing if that is damaged."""
+    """The progress that a job has reported; empty if it is damaged."""
     return job_from_row(row).report
 
 
 def fail_damaged(connection: Connection, job: JobRow, at: str) -> None:
-    """End a job in line that nobody can read, if it can be named at all; what was wished for stays as it stands."""
+    """End a queued job whose row is damaged, if it has an id; its request stays unchanged."""
     if job.id:
         told = {**job.report, "problem": damage_message(job.id, job.damage), "remedy": removal_remedy(job.id)}
         values = {"state": "failed", "ended_at": at, "told": told, "losses": [dict(one) for one in job.losses]}
@@ -208,7 +208,7 @@ def _is_try(one: Mapping[str, Any]) -> bool:
 
 
 def update_job(connection: Connection, job_id: str, values: dict[str, Any]) -> JobRow:
-    """Change a row that is locked already; once a job is no longer running, its incomplete files are deleted."""
+    """Change a row that is already locked; once a job is no longer running, its incomplete files are deleted."""
     if values.get("state", "running") != "running":
         drop_unfinished(connection, job_id)
     return job_from_row(connection.execute(update(JOB).where(JOB.c.id == job_id).values(values).returning(JOB)).one())

@@ -31,9 +31,9 @@ from kiwiresearch.store.tables import EVENT, JOB, PART
 JobEventRow = tuple[int, int, Mapping[str, Any]]
 """Attempt, number and the event itself."""
 MAX_EVENTS = 1_000
-"""How many of a job's latest events are kept."""
+"""How many of a job's latest events are stored."""
 MAX_JOBS_WITH_EVENTS = 100
-"""How many of the latest jobs keep their events; unfinished jobs always do."""
+"""How many of the latest jobs retain their events; unfinished jobs always do."""
 QUEUE_LOCK = "queue"
 """Held while the set of queued jobs changes."""
 NEW_JOB = {"tries": 0, "lease_until": 0.0}
@@ -102,7 +102,7 @@ class Jobs:
         return JobCounts(found.get("queued", 0), found.get("running", 0))
 
     def report_progress(self, holder: str, job_id: str, progress: Mapping[str, Any]) -> None:
-        """Store how far a job is; what it reported before under other keys stays."""
+        """Store a job's progress; earlier values under other keys stay."""
         with self._db.writing() as connection:
             row = require_held_job(connection, holder, job_id)
             update_job(connection, job_id, {"told": {**progress_of(row), **progress}})
@@ -117,7 +117,7 @@ class Jobs:
             update_job(connection, job_id, {"state": state, "told": {**progress_of(row), **progress}, "ended_at": at})
 
     def cancel(self, job_id: str) -> JobRow:
-        """Cancel a queued job at once and ask a running one to stop; an ended one stays as it is."""
+        """Cancel a queued job at once and ask a running one to stop; an ended job is unchanged."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_job(connection, job_id)
             if row.state == "queued":
@@ -128,7 +128,7 @@ class Jobs:
             return job_from_row(row)
 
     def restart(self, job_id: str) -> JobRow:
-        """Queue a job again, at the end, that ended before it was done."""
+        """Put a job that ended unfinished at the end of the queue."""
         with self._db.writing(QUEUE_LOCK) as connection:
             job = job_from_row(require_job(connection, job_id))
             if job.damage:
@@ -176,13 +176,13 @@ class Jobs:
         wanted = select(EVENT).where(EVENT.c.job_id == job_id, _is_after(after))
         with self._db.reading() as connection:
             rows = connection.execute(wanted.order_by(EVENT.c.attempt, EVENT.c.number).limit(limit))
-            # The column type reads a damaged event as None; an empty one is whole.
+            # The column type reads a damaged event as None; an empty mapping is valid.
             events = [(row, row._mapping["row"]) for row in rows]
         return [(row.attempt, row.number, {"event": "damaged"} if seen is None else seen) for row, seen in events]
 
 
 def delete_old_events(connection: Connection) -> None:
-    """Delete the events of jobs that ended long ago: what came of them is in their runs."""
+    """Delete the events of jobs that ended long ago: their results are in their runs."""
     newest_first = select(JOB.c.turn).order_by(JOB.c.turn.desc())
     cutoff = connection.execute(newest_first.offset(MAX_JOBS_WITH_EVENTS).limit(1)).scalar()
     if cutoff is not None:

@@ -38,8 +38,8 @@ RUNNING = select(JOB).where(JOB.c.state == "running").order_by(JOB.c.turn)
 class Leases:
     """The leases on a store's jobs; a job that is running is leased to exactly one worker.
 
-    A `holder` is the name of a worker, or "worker#attempt" (`JobRow.holder`), which also tells two attempts
-    of one worker apart. What a holder writes after it lost its lease is refused with LeaseLost.
+    A `holder` is the name of a worker, or "worker#attempt" (`JobRow.holder`), which also distinguishes two attempts
+    of one worker. Anything a holder writes after it lost its lease is refused with LeaseLost.
     """
 
     def __init__(self, database: Database) -> None:
@@ -58,7 +58,7 @@ class Leases:
         The highest priority comes first, then the user with the fewest running jobs, then the one whose last
         start is longest ago, then the earliest request. `can_do` should be quick: the queue is locked meanwhile.
         """
-        with self._db.reading() as connection:  # most looks find nothing, and need no lock for that
+        with self._db.reading() as connection:  # most calls find nothing, and need no lock for that
             waiting = select(JOB.c.id).where(JOB.c.state == "queued", JOB.c.kind.in_(sorted(kinds)))
             if connection.execute(waiting.limit(1)).one_or_none() is None:
                 return None
@@ -103,7 +103,7 @@ class Leases:
         return job_from_row(leased)
 
     def renew(self, holder: str, job_id: str, *, lease_s: float) -> LeaseState:
-        """Extend a lease; says whether the job is still held, and whether it should stop."""
+        """Extend a lease; returns whether the job is still held, and whether it should stop."""
         with self._db.writing() as connection:
             row = lock_job(connection, job_id)
             if row is None or not is_holder(row, holder):
@@ -113,7 +113,7 @@ class Leases:
             return "stop" if row.stop_wanted else "ours"
 
     def requeue(self, holder: str, job_id: str, why: str) -> None:
-        """Return a job to its old place in the queue because its worker cannot go on; this counts as no try."""
+        """Return a job to its old place in the queue because its worker cannot continue; it does not count as a try."""
         with self._db.writing(QUEUE_LOCK) as connection:
             row = require_held_job(connection, holder, job_id)
             at = timestamp(self._db.now(connection))
@@ -173,7 +173,7 @@ def _waiting_jobs(connection: Connection, kinds: Collection[str]) -> Iterator[Ro
 def _gone(
     connection: Connection, running: Select[Any], now: float, is_dead: Callable[[str], bool]
 ) -> list[tuple[Row[Any], str]]:
-    """The rows of running jobs whose worker is gone, each with the reason to think so."""
+    """The rows of running jobs whose worker is gone, each with the reason for assuming so."""
     reasons = ((row, _reason_gone(row, now, is_dead)) for row in connection.execute(running).all())
     return [(row, why) for row, why in reasons if why]
 

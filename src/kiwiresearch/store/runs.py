@@ -1,4 +1,4 @@
-"""What the store keeps of runs: finished files, growing parts of unfinished ones, and notes."""
+"""What the store has of runs: finished files, growing parts of unfinished ones, and notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kiwiresearch.store.job_row import next_number, require_held_job
 from kiwiresearch.store.tables import FILE, NOTE, PART, PIECE, RUN
 
 PIECE_BYTES = 2**20
-"""How many bytes a row holds at most, before compression."""
+"""How many bytes a row has at most, before compression."""
 COMPRESSION_LEVEL = 1
 """Most of the possible savings, in a fifth of the time."""
 
@@ -179,12 +179,12 @@ class Files:
             return [(row.id, row.revision) for row in connection.execute(wanted)]
 
     def revision(self, run_id: str) -> int | None:
-        """The revision of a run; None if there is no such run."""
+        """The revision of a run; None if the run does not exist."""
         with self._db.reading() as connection:
             return _revision(connection, run_id)
 
     def names(self, run_id: str) -> dict[str, str]:
-        """The names of a run's files with their SHA-256; none if there is no such run."""
+        """The names of a run's files with their SHA-256; empty if the run does not exist."""
         with self._db.reading() as connection:
             return {row.name: row.sha256 for row in _files(connection, run_id)}
 
@@ -192,7 +192,7 @@ class Files:
         return b"".join(self.pieces(run_id, name))
 
     def pieces(self, run_id: str, name: str) -> Iterator[bytes]:
-        """A file in pieces; StoreDamaged at its end if they are not what was stored."""
+        """A file in pieces; raises StoreDamaged at the end if they differ from what was stored."""
         what = f"the file {name!r} of the run {run_id!r}"
         seen = sha256()
         with self._db.reading() as connection:
@@ -228,12 +228,12 @@ class Files:
                 connection.execute(delete(table).where(column.startswith(beginning, autoescape=True)))
 
     def was_removed(self, run_id: str) -> bool:
-        """Whether a run was removed, and its id kept."""
+        """Whether a run was removed and its id stays reserved."""
         with self._db.reading() as connection:
             return connection.execute(select(RUN.c.revision).where(RUN.c.id == run_id)).scalar() == REMOVED
 
     def _write_pieces(self, worker: str, run_id: str, revision: int, files: Mapping[str, bytes | Path]) -> None:
-        """Write all pieces beside those being read, and switch to them at the end."""
+        """Write all pieces under a new revision while the old ones are read, and switch at the end."""
         rows, waiting = [], []
         of_run = {"run_id": run_id, "revision": revision}
         for name in sorted(files):
@@ -297,7 +297,7 @@ def _piece(connection: Connection, file: Row[tuple[object, ...]], number: int, w
 
 
 MAX_NOTE_BYTES = 2**25
-"""No run has more notes."""
+"""The most bytes that the notes on one run may have."""
 
 
 class NoteLines:
@@ -328,7 +328,7 @@ class NoteLines:
 
 
 def _bytes(line: object) -> bytes:
-    """A line; whether it is a valid note is for its readers to judge."""
+    """A line as bytes; its readers judge whether it is a valid note."""
     return line if isinstance(line, bytes) else str(line).encode("utf-8", "replace")
 
 

@@ -48,7 +48,7 @@ def _make_file(db: Database) -> None:
         return
     try:
         db.path.parent.mkdir(parents=True, exist_ok=True)
-        if not db.path.exists():  # it will hold a secret: nobody else may read it
+        if not db.path.exists():  # it will contain a secret: nobody else may read it
             os.close(os.open(db.path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as problem:
         why = "a file is where its folder should be" if isinstance(problem, FileExistsError) else problem.strerror
@@ -122,7 +122,7 @@ class Store:
     def __init__(self, database: Database, *, is_primary: bool) -> None:
         self._database = database
         self.display_name = database.name
-        """The URL without its password, or the file: what messages call it."""
+        """The URL without its password, or the file: the name used in messages."""
         self.is_shared = not database.is_file
         """Whether it is a server, which several hosts can reach."""
         self.is_primary = is_primary
@@ -143,7 +143,7 @@ class Store:
             return self._database.now(connection)
 
     def digest(self) -> str:
-        """A hash of everything in the store but its secret and the times of its own clock."""
+        """A hash of everything in the store except its secret and the times of its own clock."""
         with self._database.reading() as connection:
             return digest(
                 connection, [table for table in METADATA.tables.values() if table is not STORE], CLOCK_COLUMNS

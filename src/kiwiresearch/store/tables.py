@@ -48,7 +48,7 @@ class PlainText(TypeDecorator[str]):
 class JsonText(TypeDecorator[Any]):
     """A mapping, or a list of mappings, as canonical JSON: the same bytes on every engine.
 
-    Anything else is damage and read as None, so that it concerns only those who read that row.
+    Anything else is damage and read as None, so that it only affects readers of that row.
     """
 
     impl = PlainText
@@ -64,7 +64,7 @@ class JsonText(TypeDecorator[Any]):
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
         try:
             found = json.loads(value) if is_storable(value) else None
-            # An escape may stand for half a character, which could not be written again.
+            # An escape may be a lone surrogate, which could not be written again.
             is_whole = "\\u" not in str(value) or is_storable(canonical_json(found))
         except (ValueError, RecursionError):
             return None
@@ -129,7 +129,7 @@ PART = Table(
     _column("sha256"),
     _column("packed", LargeBinary),
 )
-"""Pieces of growing files: where each starts, its size before compression, and its content."""
+"""Pieces of the growing files of jobs: where each starts, its size before compression, and its content."""
 
 RUN = Table("kiwi_run", METADATA, _key("id"), _column("revision", BigInteger))
 FILE = Table(

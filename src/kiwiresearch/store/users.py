@@ -1,4 +1,4 @@
-"""Users, their roles and their tokens; of a token only its hash is stored."""
+"""Users, their roles and their tokens; only the hash of a token is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiwiresearch.store.tables import JOB, TOKEN, USER
 
 Role = Literal["reader", "researcher", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""What a user may do, least first."""
+"""The roles, those that may do least first."""
 OWNER: Role = "owner"
 USERS_LOCK = "people"
 MAX_NAME = 100
@@ -61,7 +61,7 @@ class UserTokens(UserRow, Record):
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token that was just made: its text is known only now."""
+    """A token that was just made: its text is only known now."""
 
     id: str
     text: str
@@ -74,7 +74,7 @@ class Users:
         self._db = database
 
     def add(self, name: str, role: str, *, made_at: str, limits: Mapping[str, Any] | None = None) -> UserRow:
-        """Add a user; BadUsage if there is one of that name."""
+        """Add a user; BadUsage if the name is taken."""
         user = UserRow(_checked_name(name), _checked_role(role), dict(limits or {}), made_at)
         values = {"name": user.name, "role": user.role, "limits": dict(user.limits), "made_at": made_at}
         with self._db.writing() as connection:
@@ -108,7 +108,7 @@ class Users:
     def remove(self, name: str) -> None:
         """Delete a user and their tokens; the last owner stays.
 
-        Their jobs lose their user: a later user of that name is somebody else.
+        Their jobs lose their user, since a later user of that name may be another person.
         """
         with self._db.writing(QUEUE_LOCK, USERS_LOCK) as connection:
             _require_user(connection, name)

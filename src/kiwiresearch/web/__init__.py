@@ -1,4 +1,4 @@
-"""The server: requests of browsers, chat clients and programs turned into calls, errors into words."""
+"""The server: turns requests of browsers, chat clients and programs into calls, and errors into messages."""
 
 from __future__ import annotations
 

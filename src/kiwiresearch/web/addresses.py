@@ -9,7 +9,7 @@ from kiwiresearch.zim import EntryRef
 
 
 def page_address(ref: EntryRef, *, run: str = "", mark: str = "") -> str:
-    """Where a page of a book is read, as a source of a run and with some of its words marked."""
+    """The address at which a page of a book is read, as a source of a run and with some of its words marked."""
     query = "&".join(filter(None, (run and f"run={quoted(run)}", mark and f"mark={mark}")))
     address = f"/page/{quoted(ref.book)}/{quote(ref.path, errors='replace')}"
     return f"{address}?{query}" if query else address
@@ -34,17 +34,17 @@ def list_address(path: str, filters: Mapping[str, object]) -> str:
 
 
 def local_address(url: str) -> str:
-    """An address on this server without its name, so that it works under every name it has."""
+    """An address on this server without the host name, so that it works under every name of the server."""
     return urlsplit(url)._replace(scheme="", netloc="").geturl()
 
 
 def safe_return_address(address: str) -> str:
-    """An address that a form sent back, if it leads to a page of ours; else the first page."""
-    # Two slashes begin the name of another server, and browsers take '\\' for one and leave out tabs and line ends.
+    """An address that a form sent back, if it leads to one of our pages; else the home page."""
+    # Two slashes start the name of another server; browsers also read '\\' as a slash, and drop tabs and line ends.
     is_ours = address.startswith("/") and not address.startswith("//") and address.isprintable() and "\\" not in address
     return address if is_ours else "/"
 
 
 def quoted(text: str) -> str:
-    """A text as one part of a path or as a value of a query; halves of characters, which cannot be sent, become '?'."""
+    """A text as one part of a path or as a query value; lone surrogates, which cannot be sent, become '?'."""
     return quote(text, safe="", errors="replace")

@@ -83,14 +83,14 @@ def router(context: ServerContext) -> APIRouter:
 
 
 class AnswerResponder:
-    """Sends answers; how many are made at once is limited."""
+    """Sends answers; limits how many are made at once."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
         self._slots = StreamSlots(context.workspace.settings.serve.at_once)
 
     async def respond(self, body: QuestionOptions, accept: str) -> Response:
-        """A stream or a document, as the client wants."""
+        """A stream or a document, as the client prefers."""
         events = self._context.asker.events(body.question, body.options())
         wants_stream = EVENT_STREAM in accept.lower() if body.stream is None else body.stream
         return await (self.stream(events) if wants_stream else self.document(events))

@@ -76,7 +76,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def describe(app: FastAPI) -> None:
-    """Replace the app's OpenAPI by ours, made when first asked for."""
+    """Replace the app's OpenAPI by ours, made on first request."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -139,11 +139,11 @@ def make_app(
     mounts: Mapping[str, Starlette] = NO_MOUNTS,
     ending: Shutdown | None = None,
 ) -> FastAPI:
-    """All routes over one shelf, behind the checks.
+    """All routes over one shelf, protected by the checks.
 
     The caller closes the `jobs` it passes in; without them the app makes its own, and closes them. `mounts` are other
-    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests that
-    the server ends.
+    apps that answer at one path each, such as '/mcp', and see that path. `ending` notifies running requests of the
+    shutdown.
     """
     serve = context.workspace.settings.serve
     accounts = open_accounts(context.workspace)
@@ -152,7 +152,7 @@ def make_app(
     app = FastAPI(
         title="kiwiresearch",
         version=__version__,
-        docs_url=None,  # its page would load from the internet
+        docs_url=None,  # that page would load from the internet
         redoc_url=None,
         lifespan=_lifespan(mounts, serve.at_once, queue if jobs is None else None),
         generate_unique_id_function=operation_id,
@@ -197,7 +197,7 @@ def _lifespan(
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        # One thread for each request, or those that wait for a model would keep quick ones waiting.
+        # One thread per request, or requests that wait for a model would delay quick ones.
         threads = anyio.to_thread.current_default_thread_limiter()
         threads.total_tokens = max(threads.total_tokens, min(at_once + SPARE_THREADS, MAX_THREADS))
         async with contextlib.AsyncExitStack() as running:

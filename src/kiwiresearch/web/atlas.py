@@ -107,7 +107,7 @@ class TiedReply(Record):
 
 
 def router(context: ServerContext) -> APIRouter:
-    """Read-only routes. Tables of a book are computed once; until then a request gets 503 and asks again."""
+    """Read-only routes. Tables of a book are computed once; until then a request gets 503 and must be retried."""
     routes = RoleRouter("reader", prefix="/api/atlas", tags=["atlas"], route_class=JsonRoute)
     atlases = context.atlases
     access = FamilyAccess(context.workspace.settings.serve)

@@ -1,4 +1,4 @@
-"""What clients send: each field with its bounds, its meaning and an example, as the OpenAPI shows them."""
+"""Request bodies: each field with its bounds, its meaning and an example, as the OpenAPI shows them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_PASSAGES = 20
 
 
 def encodable(value: Any) -> Any:
-    """Replace lone surrogates, which JSON can spell but UTF-8 cannot, by question marks."""
+    """Replace lone surrogates, which JSON can contain but UTF-8 cannot, by question marks."""
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
 
 

@@ -54,7 +54,7 @@ def page_named(finder: Finder, title: str, book: str = "") -> PageLocation:
 
 
 def page_at(finder: Finder, path: str, book: str = "") -> PageLocation:
-    """The page at exactly this path, or else the one of this name."""
+    """The page at exactly this path, or else the one with this name."""
     for one in books_named(finder, book) if path.strip() else ():
         if found := one.archive.resolve(path):
             return PageLocation(one, found)
@@ -91,8 +91,9 @@ TYPE_BY_SUFFIX = {
 
 UNKNOWN = "application/octet-stream"
 PIECE_BYTES = 2**20
-"""How much of a file is in memory at once; larger files are sent in pieces."""
+"""How much of a file is in memory at a time; larger files are sent in pieces."""
 
+# Enough of a text to decide whether it is UTF-8.
 SNIFFED_BYTES = 64 * 1024
 FONTS = ("font/", "application/font", "application/x-font", "application/vnd.ms-fontobject")
 
@@ -106,12 +107,12 @@ class Content:
 
 
 def in_memory(content: bytes) -> Content:
-    """Bytes that are here already."""
+    """Content that is already in memory."""
     return Content(len(content), lambda start, end: content[start:end])
 
 
 FRAME_ESCAPE = " allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
-"""Lets a page without scripts leave its frame when a reader clicks on a link that says so; only we write such links."""
+"""Lets a page without scripts leave its frame when a reader clicks a link that asks for it; only we write those."""
 
 
 def book_policy(*, scripts: bool, is_framed: bool = False) -> str:
@@ -141,7 +142,7 @@ def book_headers(*, scripts: bool, is_framed: bool = False) -> dict[str, str]:
 
 
 def type_of(item: EntryInfo) -> str:
-    """The media type of a file, without parameters; plain bytes if the book names none that makes sense."""
+    """The media type of a file, without parameters; plain bytes if the book names no usable type."""
     named = item.mimetype.partition(";")[0].strip().lower()
     if not TYPE.fullmatch(named) or named == UNKNOWN:
         return TYPE_BY_SUFFIX.get(item.ref.path.rpartition(".")[2].lower(), UNKNOWN)
@@ -198,7 +199,7 @@ def _bytes_response(content: Content, start: int, end: int, status: int, headers
 
 
 def etag(item: EntryInfo, *, scripts: bool) -> str:
-    """The ETag of a file. A book never changes, so the path of the file stands for its bytes."""
+    """The ETag of a file. A book never changes, so the path identifies the bytes."""
     named = f"{item.ref} {scripts}"
     return f'"{hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()[:20]}"'
 
@@ -223,15 +224,17 @@ Browsers do not send Sec-Fetch-Dest, which names frames, to other machines witho
 """
 
 REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
+# A meta refresh is only looked for in the first bytes of a page.
 HEAD_BYTES = 4_096
 BOOK_PATH = re.compile(r"/read/[^/~?#]+")
 MAX_QUERIES = 4
+# The namespace letter in paths of old books, such as 'A/Rome'.
 NAMESPACE = re.compile(r"[A-Z-]/(?=.)")
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderTarget:
-    """What is at an address of the reader, or the path it redirects to."""
+    """The content at an address of the reader, or the path it redirects to."""
 
     archive: Archive
     item: EntryInfo
@@ -245,7 +248,7 @@ class ReaderTarget:
 
 
 def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -> ReaderTarget:
-    """Find what is at a path of a book, and read it if it is a page; pages that only redirect are followed."""
+    """Find the content at a path of a book, and read it if it is a page; pages that only redirect are followed."""
     with context.locked_finder() as finder:
         archive = books_named(finder, named)[0].archive if named.strip() else None
         if archive is None:
@@ -269,10 +272,10 @@ def open_at(context: ServerContext, named: str, path: str, *, is_marked: bool) -
 
 
 def _find(archive: Archive, path: str) -> EntryInfo:
-    """What is at a path, or at the path without a query, or without the namespace letter that newer books dropped."""
+    """The content at a path, or at the path without its query or the namespace letter that newer books dropped."""
     bare = path.lstrip("/")
     spellings = [path, bare]
-    for _ in range(min(bare.count("?"), MAX_QUERIES)):  # a name may hold question marks of its own
+    for _ in range(min(bare.count("?"), MAX_QUERIES)):  # a name may contain question marks itself
         spellings.append(spellings[-1].rpartition("?")[0])
     spellings.append(NAMESPACE.sub("", spellings[-1], count=1))
     for spelling in dict.fromkeys(spellings):
@@ -287,7 +290,7 @@ def _find(archive: Archive, path: str) -> EntryInfo:
 
 
 def _as_page(archive: Archive, item: EntryInfo, *, is_marked: bool) -> Entry | None:
-    """The content of what is shown as a page: HTML, or plain text in which words are to be marked."""
+    """The content if it is shown as a page: HTML, or plain text in which words are to be marked."""
     if item.is_html:
         return archive.read(item.ref.path)
     if not is_marked or type_of(item) != "text/plain":
@@ -317,5 +320,5 @@ def _meta_refresh(entry: Entry, archive: Archive) -> Target | None:
 
 
 def framed_address(address: str) -> str:
-    """The address of a book's page for a frame of ours."""
+    """The address of a book's page for one of our frames."""
     return BOOK_PATH.sub(rf"\g<0>{FRAMED_SUFFIX}", address, count=1)

@@ -152,7 +152,7 @@ class ChatWriter:
     link: CitationLink
     address: PageAddress
     prompt: tuple[str, ...] = ()
-    """All that the client sent, for the count of tokens."""
+    """Everything that the client sent, for counting tokens."""
     with_usage: bool = False
 
     def completion(self, events: Iterable[Event]) -> ChatReply:
@@ -170,7 +170,7 @@ class ChatWriter:
         return self._in_one_piece(ChatMessage(content, thoughts or None), sources_of(answer, self.link))
 
     def plain_completion(self, content: str) -> ChatReply:
-        """A reply that needs no book."""
+        """A reply that does not need the books."""
         return self._in_one_piece(ChatMessage(content), ())
 
     def chunks(self, events: Iterable[Event]) -> Iterator[ChatReply]:

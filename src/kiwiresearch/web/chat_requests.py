@@ -1,7 +1,7 @@
 """What chat clients send in OpenAI's form: the body, the question in it, and what is wrong with it.
 
-Open WebUI also sends prompts of its own, for a title or tags, in the form of questions: they are recognised and
-answered without the books.
+Open WebUI also sends its own prompts, for a title or tags, in the form of questions: they are recognised and answered
+without the books.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kiwiresearch.ask import AskOptions, ConversationTurn, Mode, without_footer
 from kiwiresearch.errors import BadUsage
 from kiwiresearch.text import printable
 
-# The marks that Open WebUI puts into prompts of its own.
+# The marks that Open WebUI puts into its own prompts.
 PROMPT_OPENING = "### Task:"
 HISTORY = "<chat_history>"
 TOOLS = "Available Tools:"
@@ -30,10 +30,10 @@ TITLE_WORDS = 6
 
 
 def background_reply(prompt: str, system: str = "") -> str | None:
-    """The reply to a prompt of Open WebUI's own, in the form it wants; None for a person's question.
+    """The reply to a prompt of Open WebUI itself, in the form it wants; None for a person's question.
 
-    Such a prompt is recognised by its opening, the conversation in it and the key it asks for: the words
-    between them differ by version, and users can change them.
+    Such a prompt is recognised by its opening, the conversation in it and the key it asks for: the words between them
+    differ by version, and users can change them.
     """
     if system.lstrip().startswith(TOOLS):
         return json.dumps({"tool_calls": []})
@@ -56,7 +56,7 @@ def background_reply(prompt: str, system: str = "") -> str | None:
 
 
 def question_in(text: str) -> str:
-    """A person's question: Open WebUI puts it after what it found itself."""
+    """A person's question: Open WebUI puts it after its own search results."""
     if not text.lstrip().startswith(PROMPT_OPENING):
         return text
     quoted = USER_QUERY.search(text)
@@ -67,7 +67,7 @@ def question_in(text: str) -> str:
 
 
 def _questions(conversation: str) -> list[str]:
-    """What the user said, in order."""
+    """The user's messages, in order."""
     _, *parts = ROLE_MARK.split(conversation.partition("</chat_history>")[0])
     turns = zip(parts[::2], parts[1::2], strict=True)
     return [" ".join(words.split()) for role, words in turns if role == "USER" and words.strip()]
@@ -94,19 +94,19 @@ EXPECTED_TYPES = (
     ("int", NUMBER),
     ("bool", BOOLEAN),
 )
-"""What is expected, by how the `type` of a fault begins."""
+"""The expected type, by the prefix of a fault's `type`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstFault:
-    """The first thing that is wrong, in words, and the field it is in."""
+    """A description of the first fault, and the field that has it."""
 
     words: str
     place: str = ""
 
 
 def first_fault(faults: Sequence[Fault]) -> FirstFault:
-    """What to correct first; the words do not repeat what was sent."""
+    """The fault to correct first; the description does not repeat what was sent."""
     first = faults[0]
     field = _field(first)
     # A field that may have two types has a fault for each: the one that got furthest is the type that was meant.
@@ -123,7 +123,7 @@ def first_fault(faults: Sequence[Fault]) -> FirstFault:
 
 
 def unreadable_body(cause: BaseException | None) -> str:
-    """Why a body could not be parsed at all."""
+    """Why a body could not be parsed."""
     if isinstance(cause, RecursionError):
         return f"{NOT_JSON} that can be read: it is nested too deeply."
     if isinstance(cause, UnicodeError):
@@ -239,13 +239,13 @@ class CompletionBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ChatQuestion:
-    """What a conversation asks: a question for the books, or a prompt whose `reply` needs none."""
+    """The question of a conversation: one for the books, or a prompt whose `reply` does not need them."""
 
     question: str
     options: AskOptions
     reply: str | None
     texts: tuple[str, ...]
-    """All that the client sent, for the count of tokens."""
+    """Everything that the client sent, for counting tokens."""
 
 
 def read_conversation(body: CompletionBody, choice: ModelChoice) -> ChatQuestion:

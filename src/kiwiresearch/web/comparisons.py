@@ -44,7 +44,7 @@ class ComparisonCache:
         self._known: RecentCache[Stamps, Comparison] = RecentCache(MAX_COMPARISONS)
 
     def get(self, old: RunView, new: RunView) -> Comparison:
-        """What became of the old run's claims in the new one."""
+        """The outcome of the old run's claims in the new one."""
         return self._known.get(_stamps(old, new), lambda: compare_runs(old, new))
 
 
@@ -54,7 +54,7 @@ def _stamps(*runs: RunView) -> Stamps:
 
 
 def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Compare runs; nothing is written."""
+    """Routes that compare runs; nothing is written."""
     routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
     runs = run_views(context, jobs)
     cache = ComparisonCache()

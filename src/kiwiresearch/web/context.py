@@ -26,7 +26,7 @@ WAIT_S = 4.0
 """How long a request waits for a table that is being computed."""
 RETRY_AFTER_S = 10
 MAX_CONCURRENT = 2
-"""Queries at a time, each with the memory that DuckDB may use; besides them, one table is computed at a time."""
+"""How many queries run at once, each with its own DuckDB memory limit; in addition one table is computed at a time."""
 QUEUE_TIMEOUT_S = 30.0
 """How long a query waits for its turn."""
 MAX_CACHED = 200
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class AtlasNotReady(Refused):
-    """What was requested is still being computed."""
+    """The requested table is still being computed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -123,13 +123,13 @@ class Atlases:
                 raise build.problem
 
     def cached(self, atlas: Atlas, question: tuple[Hashable, ...], answer: Callable[[], T]) -> T:
-        """The result of a query, from the cache if these shards were asked the same before."""
+        """The result of a query, from the cache if the same was asked of these shards before."""
         key = (atlas.cache_folder, *question)
         found: T = self._answers.get(key, lambda: self.run_limited(answer))
         return found
 
     def run_limited(self, answer: Callable[[], T]) -> T:
-        """The result of a query in its turn; AtlasNotReady if that takes longer than QUEUE_TIMEOUT_S."""
+        """The result of a query when its turn comes; AtlasNotReady if that takes longer than QUEUE_TIMEOUT_S."""
         if not self._query_slots.acquire(timeout=QUEUE_TIMEOUT_S):
             raise AtlasNotReady
         try:
@@ -138,7 +138,7 @@ class Atlases:
             self._query_slots.release()
 
     def policy_filter(self, atlas: Atlas) -> PolicyFilter:
-        """The filter for what the policy hides; every result must pass through it."""
+        """The filter for pages that the policy hides; every result must pass through it."""
         return policy_filter_for(atlas.book, self._buildspace.settings.policy, self._shelf.books)
 
     def _open(self, folder: Path) -> Atlas:
@@ -156,7 +156,7 @@ class Atlases:
             build = self._builds.get(key)
             if build is None or build.done.is_set():
                 build = self._builds[key] = _TableBuild()
-                # A daemon, so that shutdown need not wait: a table appears complete or not at all.
+                # A daemon, so that shutdown need not wait: an incomplete table is never visible.
                 threading.Thread(
                     target=build.run, args=(atlas, recipe, self._build_lock), name="atlas", daemon=True
                 ).start()
@@ -184,7 +184,7 @@ class ServerContext:
         self.shelf = shelf
         self.all_books = all_books
         self.public_url = public_url.rstrip("/")
-        """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers begin with it."""
+        """Where readers reach this server, such as 'http://127.0.0.1:8321'; links in answers start with it."""
         token = workspace.settings.serve.token
         self._reading_key = f"~{ServerToken(token).reading}" if token else ""
         self._finder = Finder(workspace, shelf, all_books=all_books)
@@ -205,7 +205,7 @@ class ServerContext:
                 if self._depth == 1:  # the lock is reentrant: inner uses must not change the books
                     with contextlib.suppress(
                         HostAway
-                    ):  # a host that has just gone away is noticed by the next request to it
+                    ):  # a host that has just left is noticed by the next request to it
                         self._finder.refresh()
                 yield self._finder
             finally:
@@ -235,7 +235,7 @@ class ServerContext:
         return f"{url}#{percent(anchor, errors='replace')}" if anchor else url
 
     def _base(self) -> str:
-        """What links begin with: the address in the settings, or else the one the request was sent to."""
+        """The base of links: the address in the settings, or else the one the request was sent to."""
         return self.workspace.settings.serve.public_url.rstrip("/") or REQUEST_ADDRESS.get() or self.public_url
 
     def close(self) -> None:
@@ -255,7 +255,7 @@ MAX_ACCEPTED = 20
 
 
 def catalogue_for(request: Request) -> Catalogue:
-    """The reader's language: the one chosen on a page of ours, or else the browser's first preference that we have."""
+    """The reader's language: the one chosen on our pages, or else the browser's first preference that we support."""
     chosen = request.cookies.get(COOKIE, "")
     if chosen in LANGUAGES:
         return catalogue_in(chosen)

@@ -1,4 +1,4 @@
-"""Routes that export a run, and the files that programs and browsers keep."""
+"""Routes that export a run, as files for programs and browsers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FormatsReply(Record):
 
 
 def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
-    """Export runs; nothing is written on the server."""
+    """Routes that export runs; nothing is written on the server."""
     routes = RoleRouter("reader", prefix="/api/runs/{run_id}/export", tags=["research"], route_class=JsonRoute)
     runs = run_views(context, jobs)
 

@@ -1,4 +1,4 @@
-"""Routes of family research: cases, people and evidence, and the decisions of the owner."""
+"""Routes for family research: cases, people and evidence, and the owner's decisions."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NO_COUNTS = dict.fromkeys(
     ("people", "kept_back", "facts", "ties", "sources", "generations", "budget", "steps", "fetched", "waiting"), 0
 )
 UNREADABLE_CASE = CaseSummary(title="", seeds=(), stop="", why="", **NO_COUNTS)
-"""What is shown of a case that cannot be read."""
+"""What is shown of an unreadable case."""
 
 CaseId = Annotated[str, Path(max_length=40, description="The `id` of a case.", examples=["5f0c9a3be812"])]
 Person = Annotated[str, Path(max_length=100, description="The `id` of a person of the case.")]
@@ -61,7 +61,7 @@ Words = Annotated[Name, Query(description="Only people whose name holds this.")]
 
 
 class Families:
-    """What the routes of families share."""
+    """What the family routes share."""
 
     def __init__(self, context: ServerContext, jobs: JobQueue) -> None:
         self.context = context
@@ -101,7 +101,7 @@ class Families:
         return ""
 
     def listed_record(self, request: Request, case: str) -> models.CaseReply:
-        """A case in a list, also if it cannot be read."""
+        """A case for a list, even if it cannot be read."""
         try:
             return self.record(request, case)
         except KiwiError as problem:
@@ -117,7 +117,7 @@ class Families:
 
 
 def router(families: Families) -> APIRouter:
-    """All routes of families but those for files."""
+    """All family routes except those for files."""
     routes = RoleRouter("reader", prefix=PREFIX, tags=["family"], route_class=JsonRoute)
     _add_cases(routes, families)
     _add_people(routes, families)
@@ -237,14 +237,14 @@ def _add_lists(routes: APIRouter, families: Families) -> None:
 
 
 def visible_person(tree: Tree, person: str) -> PersonId:
-    """The id of a person whom the tree shows; a withheld person is reported as if there were none."""
+    """The id of a person whom the tree shows; a withheld person is reported as not found."""
     if person not in tree.persons:
         raise NothingFound(f"There is no person {person!r} in this case.", remedy="Its '/people' lists them.")
     return person
 
 
 def page_of(context: ServerContext, evidence: EvidenceRecord) -> EntryRef | None:
-    """The page on the shelf that a quote is from; None for a withheld quote."""
+    """The page on the shelf that a quote comes from; None for a withheld quote."""
     book, _, path = evidence.url.removeprefix(SCHEME).partition("/")
     found = next((one.id for one in context.shelf.books if one.id == book), None)
     if found is None or evidence.start < 0 or not evidence.url.startswith(SCHEME):

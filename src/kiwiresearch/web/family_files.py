@@ -1,4 +1,4 @@
-"""Routes for files of families: pictures, exports, imports, and the verification of a case."""
+"""Routes for family files: pictures, exports, imports, and the verification of a case."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _add_exports(routes: APIRouter, families: Families) -> None:
 
 
 def export_response(families: Families, request: Request, case: str, form: CaseFormat, privacy: Mode) -> Response:
-    """A case as a file to download, as far as the request may see it."""
+    """A case as a file to download, as far as the sender of the request may see it."""
     with families.open_case(request, case, privacy) as (found, mode):
         text, head = found.export(form, mode), found.store.head
     headers = {
@@ -117,7 +117,7 @@ def export_response(families: Families, request: Request, case: str, form: CaseF
 
 
 def proof_record(families: Families, request: Request, case: str, head: str = "") -> VerificationRecord:
-    """What a case proves, without the names of people whom the request may not see."""
+    """The verification of a case, without the names of people whom the sender of the request may not see."""
     with families.open_case(request, case, None) as (found, mode):
         with families.context.locked_finder() as finder:
             found.finder = finder
@@ -159,7 +159,7 @@ async def receive_upload(
 
 
 async def drain_body(parts: AsyncGenerator[bytes, None]) -> None:
-    """Read what a client is still sending for a while: if the connection is cut, it may never see our reply."""
+    """Read for a while whatever a client still sends: if the connection is cut, it may never see our reply."""
     size = 0
     with anyio.move_on_after(DRAIN_TIMEOUT_S):
         async for data in parts:
@@ -214,7 +214,7 @@ FILE_SIGNATURES = (b"0 HEAD", b"PK\x03\x04")
 
 
 def _check_kind(head: bytes) -> None:
-    """Refuse at once what cannot be a family file; other errors are found when the job reads it."""
+    """Refuse at once anything that cannot be a family file; other errors are found when the job reads it."""
     plain = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if not plain.startswith(FILE_SIGNATURES):
         raise BadUsage("This is no GEDCOM file: it does not begin with a HEAD record.", remedy=EXPORT_AGAIN)

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class PolledValue(Generic[T]):
-    """A value that takes a while to look up: one thread does so at a time, and only when the last result is old."""
+    """A value that is slow to look up: one thread at a time does so, and only when the last result is old."""
 
     def __init__(self, look_up: Callable[[], T], *, fresh_s: float = FRESH_S) -> None:
         self._look_up = look_up
@@ -154,7 +154,7 @@ def _shelf(context: ServerContext) -> tuple[Indices, tuple[BookHealth, ...]]:
 
 
 def offered_models(settings: Settings) -> tuple[str, ...] | KiwiError:
-    """What the model server offers, or why it cannot be asked."""
+    """The models that the server offers, or why it cannot be asked."""
     if not settings.model_url.strip():
         return ()
     try:

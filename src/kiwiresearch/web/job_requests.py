@@ -195,7 +195,7 @@ def job_url(job_id: str) -> str:
 
 
 def job_reply(job: Job) -> JobReply:
-    """What a client sees of a job."""
+    """The view of a job for clients."""
     url = job_url(job.id)
     request = job.request if isinstance(job.request, ResearchRequest) else NO_TOPIC
     case = job.request.case if isinstance(job.request, FamilyRequest) else ""
@@ -230,7 +230,7 @@ def run_url(run_id: str) -> str:
 
 
 def run_reply(run: Run) -> RunReply:
-    """What a client sees of a run."""
+    """The view of a run for clients."""
     url = run_url(run.id)
     return extend(
         RunReply,

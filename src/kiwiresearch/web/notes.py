@@ -169,14 +169,14 @@ def router(context: ServerContext, jobs: JobQueue) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class NotesTarget:
-    """What notes are about, with the words by which readers know it."""
+    """The target of notes, with the words by which readers know it."""
 
     kind: TargetKind
     id: str
     words: str
     language: str = ""
     url: str = ""
-    """Where it can be read; empty if not on this server."""
+    """Where it can be read; empty if that is not on this server."""
 
     @property
     def target(self) -> NoteTarget:
@@ -184,7 +184,7 @@ class NotesTarget:
 
     @property
     def key(self) -> str:
-        """A key for what a browser stores; no other target of the run has it."""
+        """A key for browser storage that no other target of the run has."""
         return f"{self.kind} {self.id}"
 
 
@@ -203,7 +203,7 @@ def run_target(run: RunView) -> NotesTarget:
 
 
 def named_target(run: RunView, kind: str, target_id: str) -> NotesTarget:
-    """What a client says its note is about; an error if it is not in the run."""
+    """The target that a client names; an error if it is not in the run."""
     if kind == "claim":
         return claim_target(run, run.claim(target_id))
     if kind == "page":
@@ -231,7 +231,7 @@ def write_note(run: RunView, target: NotesTarget, opinion: NoteOpinion) -> Note:
 
 
 def rewrite_note(run: RunView, note_id: str, opinion: NoteOpinion, known_version: str) -> Note:
-    """Change the opinion of a note, unless it is no longer of the version that the visitor saw."""
+    """Change the opinion of a note, unless it was changed since the visitor saw it."""
     _require_own_note(run, note_id)
     who, lines = current_visitor().name, run.note_lines
     return change_note(run.path, note_id, opinion, now=utc_now(), seen=known_version, editor=who, note_lines=lines)

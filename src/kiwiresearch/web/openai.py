@@ -85,7 +85,7 @@ class ChatRoute(APIRoute):
 
 
 def error_response(problem: Exception) -> Response:
-    """A problem before the first word, with a status of its own."""
+    """A problem before the first word, with its own status."""
     if isinstance(problem, RequestValidationError):
         fault = first_fault(problem.errors())
         code = "invalid_value" if fault.place else "invalid_body"
@@ -97,7 +97,7 @@ def error_response(problem: Exception) -> Response:
 
 
 def unknown_model(name: str) -> Response:
-    """What OpenAI's API says to a name it does not know."""
+    """OpenAI's error for an unknown model name."""
     message = f"The model {name[:100]!r} does not exist. Known are: {', '.join(MODEL_CHOICES)}."
     return Json(openai_error_reply(message, 404, "model_not_found", "model"), 404)
 
@@ -128,7 +128,7 @@ def router(context: ServerContext, now: Clock = time.time) -> APIRouter:  # noqa
 
 
 class Chats:
-    """Replies to conversations; how many are made at once is limited."""
+    """Replies to conversations; limits how many are made at once."""
 
     def __init__(self, context: ServerContext, now: Clock) -> None:
         self._context = context

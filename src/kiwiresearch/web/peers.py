@@ -24,11 +24,11 @@ from kiwiresearch.workspace import HostPresence, ServeSettings, Workspace, is_sh
 from kiwiresearch.zim import BUSY, MAX_BODY_BYTES, PATH, PING, BadCall, Shelf, pack_replies, unpack_calls
 
 AT_ONCE = 8
-"""Calls that are worked on at once, in threads of their own."""
+"""Calls handled at once, in threads of their own."""
 
 MAX_WAITING = 256
 KEEPALIVE_S = 1.0
-"""How often a waiting host is told that we are still working."""
+"""How often a waiting host gets a sign that we are still working."""
 
 PING_TIMEOUT_S = 2.0
 """A ping is answered within this time, with yes or no."""

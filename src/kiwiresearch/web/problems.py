@@ -52,7 +52,7 @@ class ProblemReply(Record):
 
 @dataclass(frozen=True, slots=True)
 class RequestFault:
-    """What pydantic finds wrong with one field of a request."""
+    """A fault that pydantic finds in one field of a request."""
 
     place: tuple[str | int, ...]
     """Where the field is, from 'body', 'query' or 'path' on."""
@@ -77,7 +77,7 @@ class Problem:
     remedy: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     log_id: str = ""
-    """Under which an unexpected error is in the server's log."""
+    """The id of an unexpected error in the server's log."""
     faults: tuple[RequestFault, ...] = ()
 
     @property
@@ -145,11 +145,11 @@ class Refused(HTTPException):
 
 
 class NoAtlas(errors.RunNotFound):
-    """No book here has an atlas at this address."""
+    """No book has an atlas at this address."""
 
 
 class NotInRun(errors.RunNotFound):
-    """The run exists, but not the claim or page of it that an address names."""
+    """The run exists, but not the claim or page that the address names."""
 
 
 STATUS_BY_ERROR: Mapping[type[KiwiError], tuple[int, str]] = {
@@ -297,9 +297,9 @@ class WatchedReply:
         await self._send(message)
 
     async def end_with(self, problem: Problem) -> None:
-        """End the reply now: with the problem if it has not begun, with a last event if it is a stream of events.
+        """End the reply now: with the problem if it has not started, with a last event if it is a stream of events.
 
-        Any other reply is left incomplete, so that nobody takes a part of it for all of it.
+        Any other reply is left incomplete, so that nobody mistakes a part for the complete reply.
         """
         if self._is_ended_early or self.has_ended:
             return

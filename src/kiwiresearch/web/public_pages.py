@@ -1,4 +1,4 @@
-"""Pages shown before or in place of others: the login form, and errors in the reader's language."""
+"""Pages shown before or instead of others: the login form, and errors in the reader's language."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FAULT_KEYS = {
 """The key of the catalogue's sentence for each type of pydantic's errors; others are shown in English."""
 
 FAULT_VALUES = {"max_length": "most", "le": "most", "min_length": "least", "ge": "least", "expected": "choices"}
-"""What the catalogue calls the values in pydantic's `ctx`."""
+"""The catalogue's names for the values in pydantic's `ctx`."""
 
 RUN_PATH = re.compile(r"/runs/[^/]+")
 RUN_PART_KINDS = frozenset({"not-in-this-run", "run-not-usable", "cannot-write", "bad-request"})
@@ -77,7 +77,7 @@ MISSING_KINDS = frozenset({"not-found", "nothing-found"})
 
 @dataclass(frozen=True, slots=True)
 class ShownFault:
-    """What is wrong with one field of a form or an address; words without a translation are English."""
+    """The fault of one field of a form or an address; a text without a translation is English."""
 
     field: str
     words: str
@@ -92,7 +92,7 @@ def problem_renderer(pages: Pages) -> ProblemRenderer:
             return problem.response(scope["path"])
         try:
             return problem_page(pages, problem, Request(scope))
-        except Exception:  # a fault in our page must not hide the problem itself
+        except Exception:  # an error in our page must not hide the problem itself
             log.exception("A page that tells of a problem could not be drawn.")
             return problem.response(scope["path"])
 
@@ -156,7 +156,7 @@ class Authenticator(Protocol):
 
 
 def router(authenticator: Authenticator, pages: Pages) -> APIRouter:
-    """The login form, and what happens to what it sends."""
+    """The login form, and the route that handles it."""
     routes = RoleRouter("reader", include_in_schema=False)
     has_users = isinstance(authenticator, UserAuthenticator)
 

@@ -62,7 +62,7 @@ STYLE = (
     "a.kiwi-outside::after{content:'\\2197';font-size:.75em;vertical-align:super;text-decoration:none}"
     "@media print{.kiwi-bar{position:static}}"
 )
-"""Comes after the page's own styles. The bar is fixed, since a page may lay out its body as a grid."""
+"""Follows the page's own styles. The bar is fixed, since a page may lay out its body as a grid."""
 
 OWN_STYLE = re.compile(rb"<style\b|\brel\s*=\s*[\"']?[\w\s]*stylesheet", re.IGNORECASE)
 PLAIN_STYLE = (
@@ -181,7 +181,7 @@ def _moved(request: Request, root: str, target: Target) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _RenderedPage:
-    """A page of a book, with what the bar at its top needs."""
+    """A page of a book, with the values for the bar at its top."""
 
     book: Book
     entry: Entry

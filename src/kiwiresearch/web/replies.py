@@ -32,7 +32,7 @@ class JsonRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        # Coroutines return responses already.
+        # Coroutines already return responses.
         sends = endpoint if inspect.iscoroutinefunction(endpoint) else _sending(endpoint, options.get("status_code"))
         super().__init__(path, sends, **options)
 

@@ -96,7 +96,7 @@ class RunView(Run):
 
 
 class ShelfBookIds:
-    """The ids of the books on a shelf at the moment."""
+    """The ids of the books that are on a shelf now."""
 
     def __init__(self, shelf: Shelf) -> None:
         self._shelf = shelf
@@ -114,7 +114,7 @@ class RunViews:
         self._here = here
 
     def get(self, run_id: str) -> RunView:
-        """A run by its id; RunNotFound if there is none, RunDamaged if its manifest is not as it was written."""
+        """A run by its id; RunNotFound if it does not exist, RunDamaged if its manifest is damaged."""
         try:
             return RunView.of(self._runs.get(run_id), self._here)
         except RunNotFound as problem:

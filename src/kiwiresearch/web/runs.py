@@ -1,4 +1,4 @@
-"""Routes of research: jobs and their progress, finished runs and their files."""
+"""Routes for research: jobs and their progress, finished runs and their files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from kiwiresearch.workspace import utc_now
 MAX_LISTED_ROWS = 1_000
 SANDBOX_POLICY = "sandbox; default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 REPORT_POLICY = f"{SANDBOX_POLICY}; style-src 'unsafe-inline'; img-src data:"
-"""A report is made from books, whose content is not trusted: it may show itself, and do nothing else."""
+"""A report is made from books, whose content is not trusted: it may be displayed, and do nothing else."""
 
 MEDIA_TYPES = {
     "html": "text/html; charset=utf-8",
@@ -82,7 +82,7 @@ Share = Annotated[float, Query(ge=0, le=1, allow_inf_nan=False)]
 
 
 def make_jobs(context: ServerContext) -> JobQueue:
-    """The jobs of a server, to be closed when it ends."""
+    """The jobs of a server, to be closed when it shuts down."""
     shelf = context.shelf
     return JobQueue(
         context.workspace,
@@ -94,7 +94,7 @@ def make_jobs(context: ServerContext) -> JobQueue:
 
 
 def router(jobs: JobQueue) -> APIRouter:
-    """Research and its runs."""
+    """Routes for research and its runs."""
     routes = RoleRouter("reader", prefix="/api", tags=["research"], route_class=JsonRoute)
     _add_jobs(routes, jobs)
     _add_steps(routes, jobs)
@@ -187,7 +187,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
     loop, news = asyncio.get_running_loop(), asyncio.Event()
 
     def wake() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever read
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and its reader with it
             loop.call_soon_threadsafe(news.set)
 
     with jobs.listening(wake):
@@ -206,7 +206,7 @@ async def _stream(jobs: JobQueue, job_id: str, place: tuple[int, int]) -> AsyncG
 
 
 def _job_since(jobs: JobQueue, job_id: str, place: tuple[int, int] = NO_EVENTS_SEEN) -> JobUpdate | None:
-    """What is new of a job; None if it was removed meanwhile."""
+    """The news about a job; None if it was removed meanwhile."""
     try:
         return jobs.events_after(job_id, place)
     except KiwiError:
@@ -255,7 +255,7 @@ JobBody = Annotated[AskJobBody | BulkJobBody, Body(discriminator="kind")]
 
 
 def job_router(jobs: JobQueue) -> APIRouter:
-    """Jobs other than research; they are listed, stopped and resumed like it."""
+    """Routes for jobs other than research; they are listed, stopped and resumed like research."""
     routes = RoleRouter("reader", prefix="/api/jobs", tags=["research"], route_class=JsonRoute)
 
     @routes.post("", status_code=202, response_model=JobReply)

@@ -51,7 +51,7 @@ ClaimTypeFilter = Annotated[ClaimType | None, Query(alias="type", description="O
 
 
 def router(context: ServerContext) -> APIRouter:
-    """What can be read from the books without asking a question."""
+    """Routes that read from the books without a question."""
     routes = RoleRouter("reader", prefix="/api", tags=["find"], route_class=JsonRoute)
 
     @routes.get("/search")
@@ -178,7 +178,7 @@ def _claims_reply(found: PageClaims, kind: str | None, url: str) -> ClaimsReply:
 
 
 PAGE = 10
-"""How many results SearXNG shows on a page."""
+"""How many results SearXNG has on a page."""
 MAX_PAGES = 20
 MAX_RESULTS = 100
 CATEGORY = "general"
@@ -209,7 +209,7 @@ class ExternalResult(Record):
 
 
 def external_router(context: ServerContext) -> APIRouter:
-    """Searches in the form of other engines, for programs made for them."""
+    """Searches in the form of other engines, for programs written for them."""
     routes = RoleRouter("reader", tags=["outside search"], route_class=JsonRoute)
 
     @routes.get("/search", response_class=Json, responses={403: {"description": "Another format than JSON."}})

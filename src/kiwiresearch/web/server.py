@@ -66,7 +66,7 @@ class HttpProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (as uvicorn calls it)
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-            self.transport.close()  # a response has begun already
+            self.transport.close()  # a response has already started
             return
         answer = NOT_HTTP.response()
         headers = [*answer.raw_headers, *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS.items())]
@@ -189,7 +189,7 @@ def serve(
 
         def on_listening() -> None:
             listening(url)
-            if presence:  # while it opens books, what is printed may be lost with what libzim says
+            if presence:  # output printed while books are opened may be lost together with libzim's messages
                 presence.start()
 
         def at_end() -> None:
@@ -198,7 +198,7 @@ def serve(
             jobs.close()
 
         server = Server(app, ending, on_listening, at_end, proxies=settings.proxies)
-        # The library that sends events would cut streams at the first sign of the end; we give them a grace.
+        # The library that sends events would cut streams at the first sign of shutdown; we give them a grace period.
         AppStatus.enable_automatic_graceful_drain = False
         server.run([door])
     if presence:
@@ -282,6 +282,6 @@ def exit_now(exit_code: int) -> None:
     """End the process without waiting for threads."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be reading it any more
+            with contextlib.suppress(OSError, ValueError, RuntimeError):  # nobody may be reading it anymore
                 stream.flush()
     os._exit(exit_code)

@@ -50,7 +50,7 @@ async def stream_response(
     as_error: Callable[[Exception], ServerSentEvent],
     last: ServerSentEvent | None = None,
 ) -> EventSourceResponse:
-    """A reply that streams the items of a generator as events, and `last` when it ends, however it ends."""
+    """A reply that streams the items of a generator as events, and `last` at the end, even after an error."""
     flow = stream_in_thread(items)
     # Awaited before the reply begins, so that an error until then still has a status of its own.
     first = await anext(flow)
@@ -72,8 +72,8 @@ async def stream_response(
 class StreamSlots:
     """Limits how many streams are worked on at once.
 
-    A stream whose reader has left counts until its thread has noticed: a client that comes and goes
-    must not leave more and more threads running.
+    A stream whose reader has left counts until its thread has noticed: clients that connect and leave must not pile
+    up threads.
     """
 
     def __init__(self, count: int) -> None:
@@ -90,7 +90,7 @@ class StreamSlots:
 
 
 async def stream_in_thread(events: Generator[T, None, None]) -> AsyncGenerator[T, None]:
-    """The items of a generator that runs in one thread; when the reader leaves, it is closed there."""
+    """The items of a generator that runs in one thread; when the reader leaves, it is closed in that thread."""
     queue: _ThreadQueue[T] = _ThreadQueue()
     work = contextvars.copy_context().run  # links in the answer lead to the address of this request
     threading.Thread(target=work, args=(queue.work, events), name="stream", daemon=True).start()
@@ -138,10 +138,10 @@ class _ThreadQueue(Generic[T]):
         return item
 
     def leave(self) -> None:
-        """Nobody reads any more: wake the thread if it waits for a free place, so that it sees this and ends."""
+        """Nobody reads anymore: wake the thread if it waits for a free place, so that it notices and ends."""
         self._is_left = True
         self._free.release()
 
     def _pass_on(self, item: T | _End) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it whoever read
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and its reader with it
             self._loop.call_soon_threadsafe(self._arrived.put_nowait, item)

@@ -1,4 +1,4 @@
-"""The desk in a browser: pages for people, drawn on the server, which a little script makes livelier."""
+"""The desk in a browser: pages for people, rendered on the server and enhanced by a little script."""
 
 from __future__ import annotations
 

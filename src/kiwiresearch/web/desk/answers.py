@@ -1,4 +1,4 @@
-"""An answer as its page shows it: sources, sentences, disagreements, and where to read on."""
+"""An answer as its page shows it: sources, sentences, disagreements, and further reading."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MARK = re.compile(r"\[(\d{1,3})\]")
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A citation: what it quotes, and where that is read."""
+    """A citation: its quote, and where to read it."""
 
     number: int
     ref: EntryRef
@@ -115,7 +115,7 @@ class AnswerView:
     disagreements: tuple[DisagreementView, ...]
     near: tuple[NearPage, ...]
     closest: tuple[SourceView, ...]
-    """What comes close to an answer, if there is none."""
+    """The pages closest to an answer, if there is none."""
     senses: tuple[NearPage, ...]
     confidence: Confidence | None
     headline: str
@@ -127,7 +127,7 @@ class AnswerView:
         return short_model_name(self.answer.model)
 
     def is_answer(self, source: SourceView) -> bool:
-        """Whether the quote of a source is the answer itself, and need not be shown again below it."""
+        """Whether the quote of a source is the answer itself, which is not shown again below it."""
         return not self.answer.model and any(piece.source == source for line in self.lines for piece in line.pieces)
 
     @property

@@ -37,6 +37,7 @@ from kiwiresearch.web.desk.pages import ListPlace, Pages, last_number, none_if_e
 from kiwiresearch.web.guard import FamilyAccess, RoleRouter
 from kiwiresearch.zim import EntryRef
 
+# Rows per page.
 SIZE = 25
 SearchWords = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -56,7 +57,7 @@ class _ListQuery(BaseModel):
 
 
 class ContradictionQuery(_ListQuery):
-    """Which contradictions."""
+    """The filter for contradictions."""
 
     kind: DisagreementKind | Literal[""] = ""
     of: against.ValueKind | Literal[""] = ""
@@ -67,7 +68,7 @@ class ContradictionQuery(_ListQuery):
 
 
 class TimeQuery(_ListQuery):
-    """Which moments."""
+    """The filter for moments."""
 
     first: Annotated[Year, Field(alias="from")] = None
     last: Annotated[Year, Field(alias="to")] = None
@@ -79,14 +80,14 @@ class TimeQuery(_ListQuery):
 
 
 class RankQuery(_ListQuery):
-    """Which pages, and in which order."""
+    """The filter and order of pages."""
 
     by: RankOrder = "authority"
     words: SearchWords = ""
 
 
 class EdgeQuery(_ListQuery):
-    """Which kind of edge."""
+    """The filter for edges."""
 
     of: EdgeKind = "orphans"
 
@@ -104,7 +105,7 @@ TABS = ("overview", "contradictions", "timeline", "ranks", "regions", "kin")
 
 
 def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The routes of the atlas pages."""
     routes = RoleRouter("reader", include_in_schema=False)
     shown = _AtlasPages(room, pages)
 
@@ -164,7 +165,7 @@ def router(room: ServerContext, _: JobQueue, pages: Pages) -> APIRouter:
 
 
 class _AtlasPages:
-    """The pages of an atlas; while a table is still being made, a page that says so."""
+    """The pages of an atlas; while a table is still being made, a page says so."""
 
     def __init__(self, room: ServerContext, pages: Pages) -> None:
         self.atlases = room.atlases
@@ -202,7 +203,7 @@ class _AtlasPages:
         return self.page(request, atlas, tab, shown=rows, query=query, hidden=part.hidden, **values)
 
     def kin(self, request: Request, book: str, query: KinQuery, sight: people.PrivacyView) -> Response:
-        """A person with their relatives, or how two people are related; the page says who is not found or withheld."""
+        """A person with their relatives, or how two people are related; the page says if one is unknown or withheld."""
         atlas = self.atlases.get(book)
         screen, answered = self.atlases.policy_filter(atlas), self.atlases.run_limited
         relatives = relation = None

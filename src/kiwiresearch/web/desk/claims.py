@@ -72,7 +72,7 @@ class PageChoice:
 
 
 def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
-    """The claims that match, in the order asked for; equal ones stay in the order of their pages."""
+    """The claims that match, in the requested order; equal ones stay in the order of their pages."""
     found = [
         claim
         for claim in claims
@@ -88,7 +88,7 @@ def filtered_claims(claims: Sequence[Claim], query: ClaimQuery) -> list[Claim]:
 def _fits(claim: Claim, query: ClaimQuery) -> bool:
     return (
         (not query.type or claim.type == query.type)
-        # The form has hundredths, which are rounded.
+        # `least` is a rounded percentage, so half a percent less is enough.
         and claim.confidence * 100 >= query.least - 0.5
         and (not query.page or query.page == claim.ref.path or query.page.casefold() == claim.page_title.casefold())
         and _is_hedged(claim, query.hedging)
@@ -139,7 +139,7 @@ class SupportedStatement:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDetails:
-    """What a run knows of one claim."""
+    """Everything a run has about one claim."""
 
     claim: Claim
     contexts: tuple[QuoteContext, ...]

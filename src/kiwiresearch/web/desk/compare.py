@@ -20,13 +20,13 @@ from kiwiresearch.web.run_view import RunView, RunViews, run_views
 DIFFERENCES_PER_PAGE = 25
 MAX_PAGES = 100_000
 MAX_RUNS = 500
-"""The newest runs, which the form offers; others can be named in the address."""
+"""How many of the newest runs the form offers; others can be named in the address."""
 
 RunName = Annotated[str, Query(max_length=255)]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The page that compares."""
+    """The page that compares two runs."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
     compared = ComparisonCache()

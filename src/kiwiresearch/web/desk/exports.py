@@ -30,7 +30,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         notes = len(run.notes.notes)
         return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
 
-    # Not a coroutine: making a file takes time, and must not hold up other requests.
+    # Not a coroutine: making a file takes time, and must not block other requests.
     @routes.get("/runs/{run_id}/export/{form}")
     @allow("reader", "export")
     def download(run_id: RunId, form: FormatName) -> Response:

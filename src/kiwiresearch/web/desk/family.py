@@ -37,12 +37,12 @@ OptionalNumber = Annotated[int | None, Form()]
 
 @dataclass(frozen=True, slots=True)
 class PersonChoice:
-    """A person who may be meant, and what to write for them instead."""
+    """A person who may be meant, and the names to enter instead."""
 
     title: str
     lifespan: str
     names: str
-    """All that is to be begun with, this one among them."""
+    """All names to start the case with, including this one."""
 
 
 def add_start_pages(routes: APIRouter, pages: FamilyPages) -> None:
@@ -91,7 +91,7 @@ def bounds_of(key: str) -> tuple[int, int]:
 
 
 def _choices(pages: FamilyPages, names: list[str]) -> list[PersonChoice]:
-    """Whom to choose from, of the first name that does not say which one."""
+    """The people to choose from, for the first ambiguous name."""
     with pages.room.locked_finder() as finder:
         books = BookSource(finder.books)
         for place, name in enumerate(names[:MAX_SEEDS]):
@@ -145,7 +145,7 @@ def _case_row(pages: FamilyPages, request: Request, case: str) -> dict[str, Any]
 
 
 def _settings(pages: FamilyPages, limits: dict[str, int | None]) -> list[dict[str, Any]]:
-    """What can be set for a new case: its bounds, and what holds if nothing is said."""
+    """The settings for a new case: their bounds and their defaults."""
     usual = pages.room.workspace.settings.kin
     names = {"generations": usual.generations, "budget": usual.budget, "max_steps": usual.max_iterations}
     return [_setting(key, value, limits.get(key)) for key, value in names.items()]
@@ -157,7 +157,7 @@ def _setting(key: str, usual: int, value: int | None) -> dict[str, Any]:
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes; those with fixed names come before those that take any case."""
+    """The family routes; those with fixed names come before those that match any case."""
     family_pages = FamilyPages(room, jobs, pages)
     routes = RoleRouter("reader", include_in_schema=False)
     for add_pages in (

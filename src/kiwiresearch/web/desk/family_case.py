@@ -61,7 +61,7 @@ def _add_state(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def _open_questions(pages: FamilyPages, request: Request, case: str) -> dict[str, int]:
-    """What waits for a decision of people."""
+    """How many conflicts and merges wait for a decision."""
     with pages.families.open_case(request, case, None) as (found, mode):
         conflicts = len(told.conflict_records(found, mode))
         waiting = len(merges_record(found, found.tree(mode), found.mask(mode)).to_review)
@@ -86,7 +86,7 @@ def _add_lists(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def _page_of_rows(rows: Sequence[object], offset: int) -> dict[str, Any]:
-    """The rows of one page, and what a pager needs."""
+    """The rows of one page, and the values for the pager."""
     return {"rows": rows[offset : offset + ROWS_A_PAGE], "total": len(rows), "offset": offset, "step": ROWS_A_PAGE}
 
 
@@ -131,7 +131,7 @@ def add_evidence_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 def people_with_field(tree: Tree, field: FieldName) -> set[PersonId]:
-    """The people of whom something is told in a field."""
+    """The people with a value in a field."""
     parent: dict[str, FieldName] = {"male": "father", "female": "mother", "": "parent"}
     found = {fact.person for fact in tree.facts if fact.field == field}
     for tie in tree.relationships:

@@ -25,13 +25,13 @@ from kiwiresearch.web.problems import Refused
 
 FIELD = b"file"
 MAX_FORM_OVERHEAD = 64 * 1024
-"""How much a form may bring around its file."""
+"""How many bytes a form may have apart from its file."""
 CHOOSE = "Choose a file, and send the form again."
 
 
 @dataclass(frozen=True, slots=True)
 class FormFile:
-    """The file of a form: what it is called, and its content as it comes."""
+    """The file of a form: its name, and its content as it arrives."""
 
     name: str
     parts: AsyncGenerator[bytes, None]
@@ -39,7 +39,7 @@ class FormFile:
 
 @dataclass(slots=True)
 class _FormParts:
-    """What a parser has told of the form so far."""
+    """The parts of the form that the parser has found so far."""
 
     name: str = ""
     data: list[bytes] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _FormParts:
 
 
 async def uploaded_file(request: Request, stream: AsyncIterator[bytes]) -> FormFile:
-    """The file that a form brings in the stream of its request; refused where it brings none."""
+    """The file in the form that a request sends; refused if it has none."""
     heard = _FormParts()
     parts = _content(stream, _parser(request, heard), heard)
     try:
@@ -141,7 +141,7 @@ FormatQuery = Annotated[CaseFormat, Query()]
 
 
 def add_file_pages(routes: APIRouter, pages: FamilyPages) -> None:
-    """Import comes first: its address is no case."""
+    """Add the routes for files; imports come first, since 'import' would also match as the id of a case."""
     _add_in(routes, pages)
     _add_out(routes, pages)
 
@@ -169,7 +169,7 @@ def _add_in(routes: APIRouter, pages: FamilyPages) -> None:
 
 
 async def _receive_file(pages: FamilyPages, request: Request, case: str) -> Response:
-    """Pass the file on as it comes; who may not send one is told so before anything of it is kept."""
+    """Pass the file on as it arrives; only the owner may send one, which is checked before any of it is stored."""
     stream = request.stream()
     try:
         pages.families.access.require_owner(request)

@@ -1,4 +1,4 @@
-"""What all pages of a family case share: its tabs, its jobs, links of evidence, and lists of people to choose from."""
+"""What all pages of a family case share: its tabs, its jobs, links of evidence, and lists of people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kiwiresearch.web.desk.pages import Pages
 from kiwiresearch.web.families import Families, page_of
 
 MAX_CHOICES = 500
-"""A list of more is found faster by name."""
+"""Beyond this many, finding a person by name is faster than a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PersonOption:
 
 @dataclass(frozen=True, slots=True)
 class PersonOptions:
-    """Those whom a list shows, and how many it does not."""
+    """The people that a list shows, and the number of those left out."""
 
     shown: tuple[PersonOption, ...]
     left_out: int
@@ -57,7 +57,7 @@ class LinkedFact(FactRecord):
 
 
 def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[PersonId, ...]:
-    """Everybody, those first whom the case began with, be they kept back or not, then who is nearest to them."""
+    """Everybody, starting with the people the case was started with, even if withheld, then by distance from them."""
     seeds = found.seeds()
     if not all(seed in tree.persons for seed in seeds):
         seeds = tuple(map(found.withheld().pseudonym, seeds))
@@ -65,7 +65,7 @@ def person_ids_by_distance(found: CachedCase, tree: RedactedTree) -> tuple[Perso
 
 
 def person_options(found: CachedCase, mode: Mode, chosen: PersonId = "") -> PersonOptions:
-    """The people of a case as far as the mode allows; the one who is chosen is always among them."""
+    """The people of a case as far as the mode allows; the chosen person is always included."""
     tree = found.tree(mode)
     ids = person_ids_by_distance(found, tree)
     kept = list(dict.fromkeys([*ids[:MAX_CHOICES], *(one for one in (chosen,) if one in tree.persons)]))
@@ -86,11 +86,11 @@ TABS = (
     ("files", "/export"),
     ("audit", "/audit"),
 )
-"""The parts of a case, by the name under which the catalogue has their words."""
+"""The tabs of a case: the key of the name in the catalogue, and the address."""
 
 
 class FamilyPages:
-    """The pages of families on one server; what they show comes through the same doors as the API's answers."""
+    """The family pages of one server; they show the same redacted data as the API."""
 
     def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self.room = room
@@ -98,13 +98,13 @@ class FamilyPages:
         self.pages = pages
 
     def show(self, request: Request, template: str, case: str, tab: str, **values: Any) -> Response:
-        """A page of a case, within its tabs."""
+        """A page of a case, with its tabs."""
         known = plain(self.families.record(request, case))
         shared = {"case": known, "tab": tab, "tabs": TABS, "base": f"/family/{case}", "owner": known["owner"]}
         return self.pages.show(request, template, **shared, **values)
 
     def job_of(self, case: str) -> Job | None:
-        """The job that works on a case, or waits to."""
+        """The queued or running job of a case."""
         return next((one for one in self.jobs_of(case) if one.is_open), None)
 
     def jobs_of(self, case: str) -> list[Job]:
@@ -113,7 +113,7 @@ class FamilyPages:
         return [job for job, wish in wished if isinstance(wish, FamilyRequest) and wish.case == case]
 
     def fact_with_links(self, fact: FactRecord) -> LinkedFact:
-        """A fact whose quotes lead to their pages."""
+        """A fact whose quotes link to their pages."""
         return extend(LinkedFact, fact, evidence=tuple(map(self._linked, fact.evidence)))
 
     def _linked(self, evidence: EvidenceRecord) -> LinkedEvidence:

@@ -157,7 +157,7 @@ def _add_pages(routes: APIRouter, pages: FamilyPages) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ComparedMember(PersonName):
-    """A record that may be merged, with what is known of its person; of a withheld person that is nothing."""
+    """A record that may be merged, with the facts about its person; a withheld person has none."""
 
     known: PersonRecord | None
     lived: str
@@ -201,7 +201,7 @@ def _add_decisions(routes: APIRouter, pages: FamilyPages) -> None:
 def _decide(
     pages: FamilyPages, request: Request, case: str, merge: str, among: Candidates, decide: Decide, why: str
 ) -> Response:
-    """Decide upon two people of some pairs. Only the owner may."""
+    """Apply a decision about a pair, which must be among the given ones. Only the owner may."""
     pages.families.access.require_owner(request)
     with pages.families.cases.changing(case) as found:
         require_known(merge, [one.id for one in among(found)])

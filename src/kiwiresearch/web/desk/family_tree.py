@@ -37,12 +37,12 @@ from kiwiresearch.web.families import CaseId, Direction, visible_person
 from kiwiresearch.web.family_files import MAX_GENERATIONS
 
 NAMED_GENERATIONS = 3
-"""So many generations have a name of their own; those beyond are counted."""
+"""This many generations have their own name; those beyond are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnBox:
-    """A person of the picture."""
+    """A person in the picture."""
 
     address: str
     roles: str
@@ -55,7 +55,7 @@ class DrawnBox:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLabel:
-    """Words outside the boxes."""
+    """Text outside the boxes."""
 
     role: str
     text: str
@@ -67,7 +67,7 @@ class DrawnLabel:
 
 @dataclass(frozen=True, slots=True)
 class TreePicture:
-    """Everything a template needs to draw a family, numbers as they are written."""
+    """Everything a template needs to draw a family; numbers are already formatted."""
 
     width: str
     height: str
@@ -75,7 +75,7 @@ class TreePicture:
     labels: tuple[DrawnLabel, ...]
     ties: tuple[Tie, ...]
     people: int
-    """How many are drawn beside the first."""
+    """How many people are drawn apart from the first."""
     left_out: int
 
     box_width = number(BOX_WIDTH)
@@ -86,7 +86,7 @@ class TreePicture:
 def tree_picture(
     tree: Tree, root: PersonId, words: Catalogue, *, base: str, down: bool, generations: int
 ) -> TreePicture | None:
-    """The picture; none where nobody stands beside the person."""
+    """The picture; None if the person has no relatives to draw."""
     layout = (descendants_layout if down else pedigree_layout)(tree, root, generations=generations)
     people = len({box.person for box in layout.boxes}) - 1
     if not people:
@@ -127,7 +127,7 @@ def _labels(layout: Layout, words: Catalogue, way: str) -> Iterator[DrawnLabel]:
 
 
 def _small_labels(labels: Sequence[Label], words: Catalogue) -> Iterator[DrawnLabel]:
-    """The year of a wedding, and how many are not drawn."""
+    """The year of a wedding, and the number of people who are not drawn."""
     for label in labels:
         if label.role == "couple":
             yield _label(label, said(label.text, words))

@@ -35,7 +35,7 @@ MAX_LINKS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class GraphPage:
-    """A page of the graph, numbered from 1: first those that were read, in the order of reading."""
+    """A page of the graph, numbered from 1: first those that were read, in reading order."""
 
     number: int
     ref: EntryRef
@@ -75,7 +75,7 @@ class LinkGraph:
         return self.pages[number - 1]
 
     def out_of(self, page: GraphPage) -> list[LinkedPage]:
-        """Where the page links to."""
+        """The pages that this page links to."""
         return [
             LinkedPage(self.page(to), link.anchor_text, link.section)
             for one, to, link in self.links
@@ -83,7 +83,7 @@ class LinkGraph:
         ]
 
     def into(self, page: GraphPage) -> list[LinkedPage]:
-        """Which pages link to it."""
+        """The pages that link to this page."""
         return [
             LinkedPage(self.page(one), link.anchor_text, link.section)
             for one, to, link in self.links
@@ -91,7 +91,7 @@ class LinkGraph:
         ]
 
     def record(self) -> dict[str, Any]:
-        """The data that the script draws: pages, and links with whether they were the first to lead to their page."""
+        """The data that the script draws: pages, and links, each with whether it was the first to lead to its page."""
         led = self._first_links()
         ranked = sorted(self.links, key=lambda one: ((one[0], one[1]) not in led, -one[2].weight, one[0], one[1]))
         return {
@@ -105,7 +105,7 @@ class LinkGraph:
     def _first_links(self) -> frozenset[tuple[int, int]]:
         """For each page, the link that led there first.
 
-        That is a link from a page one step nearer to the start, else from the first page that was read. Pages that
+        That is a link from a page one step closer to the start, else from the first page that was read. Pages that
         the crawl started with have none.
         """
         first: dict[int, tuple[bool, int]] = {}

@@ -1,4 +1,4 @@
-"""The home page: the box, recent work, the shelf and the model; and where the words of the box lead."""
+"""The home page: the box, recent work, the shelf and the model; and where words typed into the box lead."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RecentWork:
     """A job or a run in the list of recent work."""
 
     name: str
-    """The topic; empty for work on a family, which must not be named here."""
+    """The topic; empty for work on a family, whose name must not be shown here."""
     state: str
     address: str
     at: str = ""

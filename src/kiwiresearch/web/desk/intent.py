@@ -1,4 +1,4 @@
-"""What a reader means by the words typed into the box: a question, the name of a page, or words to search for."""
+"""What a reader means by words typed into the box: a question, the name of a page, or words to search for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Kind = Literal["question", "name", "words"]
 
 ACTIONS: tuple[Action, ...] = ("ask", "research", "find", "family")
 STARTING_ACTIONS: frozenset[Action] = frozenset({"research", "family"})
-"""Actions that start work, which readers may not do."""
+"""Actions that start work, which the role 'reader' does not allow."""
 QUESTION_SIGNS = ("?", "？", "؟")
 MIN_QUESTION_WORDS = 3
 """'Who' and 'How to' may be anything, 'who was Homer' is a question."""
@@ -47,7 +47,7 @@ OPENINGS = frozenset(
         *("in which", "in what", "at what", "for what", "for how", "to whom", "by whom", "from where", "on what"),
     )
 )
-"""Words that begin a question in English, French and Spanish, folded because many readers leave accents out."""
+"""Words that start a question in English, French and Spanish, folded because many readers omit accents."""
 
 ALSO_NAMES = frozenset({"will", "can", "do"})
 """Openings that can also be names: 'Will Smith actor', 'Can Dündar journalist'."""
@@ -63,8 +63,11 @@ REQUESTS = frozenset(
 """Words that ask for an answer without being a question, folded: 'explain photosynthesis', 'parle-moi de la Lune'."""
 
 AROUND_NAMES = '?!.,;:¿¡«»“”"()'
+# The name in 'Napoleon's' is 'Napoleon'.
 POSSESSIVE = re.compile(r"['’]s$")
+# Words for a birth in French, Spanish and English leads, which show that the page is about a person.
 PERSON = re.compile(r"\b(?:née? (?:le|en|à|vers)|nacid[oa] (?:el|en)|nació (?:el|en)|was born)\b")
+# One to six words that start with a letter.
 CAPITAL_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?: [\w'’.-]+){0,5}")
 
 
@@ -85,7 +88,7 @@ class NamedPage:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What the words seem to be, and the pages with that title."""
+    """The kind of input the words seem to be, and the pages with that title."""
 
     kind: Kind
     pages: tuple[NamedPage, ...] = ()
@@ -144,7 +147,7 @@ def is_question(words: str) -> bool:
 
 
 def guess_language(words: str, otherwise: str) -> str:
-    """The language of the desk that has most of the small words in a text; `otherwise` if it has none."""
+    """The language of the desk that has the most function words of a text; `otherwise` if it has none."""
     known = set(plain_lower(words).split())
     counts = {
         code: len(known & language_words(code).stop_words) for code in (otherwise, *map(three_letter_code, LANGUAGES))
@@ -154,7 +157,7 @@ def guess_language(words: str, otherwise: str) -> str:
 
 
 def intent_of(room: ServerContext, words: str) -> Intent:
-    """Decide what is meant. Titles are looked up only if the books are free soon."""
+    """Decide what is meant. Titles are only looked up if the books are free soon."""
     pages = pages_named(room, words)
     if is_question(words) and not (pages and not words.strip().endswith(QUESTION_SIGNS)):
         return Intent("question", pages)
@@ -162,7 +165,7 @@ def intent_of(room: ServerContext, words: str) -> Intent:
 
 
 def pages_named(room: ServerContext, words: str) -> tuple[NamedPage, ...]:
-    """Pages with exactly this title; none if the books are busy for longer than a reader would wait."""
+    """Pages with exactly this title; none if the books stay busy for longer than a reader would wait."""
     text = " ".join(words.split())
     if not text or len(text) > MAX_NAME:
         return ()
@@ -185,7 +188,7 @@ def _in_book(book: OpenBook, words: str) -> NamedPage | None:
 
 
 def _is_person(book: OpenBook, path: str, title: str) -> bool:
-    """Whether a page seems to be about a person. A wrong guess only offers a family, or does not."""
+    """Whether a page seems to be about a person. A wrong guess only shows or hides the offer of a family."""
     if not CAPITAL_NAME.fullmatch(title) or " " not in title:
         return False
     page = book.text(path)

@@ -1,4 +1,4 @@
-"""Notes of readers on a run: what they are about, their page, and the forms that write, change, remove and restore."""
+"""Notes of readers on a run: their targets, their page, and the forms that write, change, remove and restore them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TargetNotes:
 
 @dataclass(frozen=True, slots=True)
 class NoteForm:
-    """What was typed into the form of a note, valid or not."""
+    """The typed values of a note's form, valid or not."""
 
     verdict: str = ""
     reason: str = ""
@@ -49,7 +49,7 @@ class NoteForm:
 
 @dataclass(frozen=True, slots=True)
 class NoteSubmission:
-    """A form that was sent: what was typed, about what, on which page, and whether by a script."""
+    """A submitted form: its text, its target, its page, and whether a script sent it."""
 
     target: NotesTarget
     typed: NoteForm
@@ -58,12 +58,12 @@ class NoteSubmission:
     note: Note | None = None
     """The note that it changes, if it is not a new one."""
     seen: str = ""
-    """The version of that note that was shown when it was edited."""
+    """The version of that note that was shown for editing."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteFailure:
-    """Why a note was not saved, and what to do about it."""
+    """Why a note was not saved, and the remedy."""
 
     words: str
     status: int
@@ -79,10 +79,10 @@ def notes_for(run: RunView, target: NotesTarget) -> TargetNotes:
 
 
 def target_of(run: RunView, note: Note) -> NotesTarget:
-    """What a note is about; in the words of the note itself if the run no longer has it."""
+    """The target of a note; in the words of the note itself if the run no longer has it."""
     try:
         return named_target(run, note.target.kind, note.target.id)
-    except KiwiError:  # the run was changed since, or made again
+    except KiwiError:  # the run has been changed or made again
         return NotesTarget(note.target.kind, note.target.id, note.about or note.target.id)
 
 
@@ -92,7 +92,7 @@ ANCHOR = "#notes"
 
 RunId = Annotated[str, Path(max_length=255)]
 NoteId = Annotated[str, Path(max_length=100)]
-# Longer than a note may be, so that a text that is too long is shown again and not simply refused.
+# Longer than a note may be, so that a text that is too long is shown again instead of just being refused.
 Text = Annotated[str, Form(max_length=10 * MAX_REASON)]
 Word = Annotated[str, Form(max_length=20)]
 TargetId = Annotated[str, Form(max_length=MAX_TARGET)]
@@ -101,7 +101,7 @@ InPlace = Annotated[bool, Form()]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The page of all notes on a run, and what the forms do."""
+    """The page of all notes on a run, and the routes of the forms."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 
@@ -200,7 +200,7 @@ def _list(pages: Pages, request: Request, run: RunView, verdict: str, number: in
 
 
 def _save(pages: Pages, request: Request, run: RunView, sent: NoteSubmission) -> Response:
-    """Save a note, or show the form again with what is missing or why it failed."""
+    """Save a note, or show the form again with the fault."""
     if sent.typed.lack:
         problem = catalogue_for(request)(f"notes.lacks.{sent.typed.lack}", most=MAX_REASON)
         return _returned_form(pages, request, run, sent, NoteFailure(problem, 400))

@@ -41,7 +41,7 @@ class FigureQuery(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A number: its value as the page writes it, what it measures, of what and when, and who says so."""
+    """A number: its value as the page writes it, what it measures, of what and when, and its source."""
 
     of: str
     what: str
@@ -170,7 +170,7 @@ def _comparable(run: RunView, claim: Claim) -> ComparedSentence:
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The page of numbers."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 

@@ -45,7 +45,7 @@ class ClaimList:
     counts: tuple[tuple[ClaimType, int], ...]
     """The number of claims of each type that occurs."""
     total: int
-    """The number of claims of the type asked for."""
+    """The number of claims of the requested type."""
     all: int
     asked: ClaimSelection
 
@@ -68,7 +68,7 @@ class ClaimList:
 
 
 def claim_list(claims: Sequence[Claim], selection: ClaimSelection, frame: str, *, are_marked: bool) -> ClaimList:
-    """The claims asked for; `frame` is the address of the page in the frame with its parameters."""
+    """The requested claims; `frame` is the address of the page in the frame with its parameters."""
     numbered = [(number, claim) for number, claim in enumerate(claims, 1) if selection.type in (None, claim.type)]
     last_part = max(len(numbered) - 1, 0) // CLAIMS_PER_PAGE * CLAIMS_PER_PAGE
     selection = replace(selection, start=min(selection.start, last_part))
@@ -192,7 +192,7 @@ def _place(page: PageDoc, asked: PageQuery) -> tuple[str, bool]:
 
 def _contents(page: PageDoc, plain: str) -> tuple[SectionLine, ...]:
     sections = [section for section in page.sections[1:] if _anchor(section) and section.heading.strip()]
-    if sections and fold(sections[0].heading) == fold(page.title):  # the page's own title is shown above
+    if sections and fold(sections[0].heading) == fold(page.title):  # the page's own title is already shown above
         sections = sections[1:]
     top = min((section.level for section in sections), default=0)
     return tuple(

@@ -36,7 +36,7 @@ ROWS_PER_PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[T]):
-    """Some rows of a list; a number after the last page shows the last."""
+    """Some rows of a list; a number beyond the last page shows the last page."""
 
     rows: tuple[T, ...]
     total: int
@@ -55,7 +55,7 @@ class ListPage(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ListPlace:
-    """Where the pages of a list are: their address, what else it says, and its parameter for the number of a page."""
+    """Where the pages of a list are: their address, its other parameters, and the parameter for the page number."""
 
     path: str
     filters: Mapping[str, object] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def list_page(rows: Sequence[T], number: int, place: ListPlace, size: int = ROWS
 
 
 def numbered_page(rows: Sequence[T], total: int, number: int, place: ListPlace, size: int) -> ListPage[T]:
-    """The page of a number, whose rows are known, with the addresses of its neighbours."""
+    """A page whose rows are already known, with the addresses of its neighbours."""
     last = last_number(total, size)
     return ListPage(
         rows=tuple(rows),
@@ -94,18 +94,18 @@ def last_number(total: int, size: int) -> int:
 
 
 def none_if_empty(value: object) -> object:
-    """For years that a form sends: an empty field asks for nothing, and there is no year 0."""
+    """Read an empty field of a form as None; also the year 0, which does not exist."""
     return None if isinstance(value, str) and value.strip() in ("", "0") else value
 
 
 def has_words(query: str, *texts: str) -> bool:
-    """Whether some texts together have all words of a query, in any order and spelling of accents; always for none."""
+    """Whether some texts together have all words of a query, in any order, ignoring accents; True if it is empty."""
     words = fold(query).split() if query.strip() else []
     return not words or all(word in said for said in [fold(" ".join(texts))] for word in words)
 
 
 class ScopedQuery(Protocol):
-    """The query of a page that shows what the brief has, or all claims of the run."""
+    """The query of a page that shows either the claims in the brief or all claims of the run."""
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
 
@@ -113,7 +113,7 @@ class ScopedQuery(Protocol):
 
 
 def scope_choices(place: str, query: ScopedQuery) -> list[tuple[str, str]]:
-    """The address of each of the two, with the same filters."""
+    """The addresses of both choices, with the same filters."""
     return [
         (which, list_address(place, query.model_copy(update={"which": which}).filters())) for which in ("brief", "all")
     ]
@@ -133,7 +133,7 @@ MENU = (
     ("find", "/find", ("/page/",)),
     ("family", "/family", ("/family/",)),
 )
-"""The menu: a key of the catalogue, the address, and the beginnings of other addresses that belong to it."""
+"""The menu: a key of the catalogue, the address, and the prefixes of other addresses that belong to it."""
 ATLAS = ("atlas", "/atlas", ("/atlas/",))
 """The menu entry of desks whose settings name an atlas."""
 
@@ -184,7 +184,7 @@ class Pages:
         **values: Any,
     ) -> Response:
         """A page; templates have `t` (the catalogue), `locale`, `here` (the address) and these values."""
-        # Half a surrogate pair, which a file from elsewhere may hold, cannot be encoded.
+        # A lone surrogate, which a foreign file may contain, cannot be encoded.
         content = self.render(request, template, **values).encode("utf-8", "replace")
         return HTMLResponse(content, status, HEADERS | dict(headers or {}))
 
@@ -198,7 +198,7 @@ class Pages:
 
 
 def redirect(address: str) -> Response:
-    """The reply to a form that was carried out, so that a reload does not send it again."""
+    """Redirect after a form was carried out, so that a reload does not send it again."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
 
 

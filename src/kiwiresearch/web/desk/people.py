@@ -1,4 +1,4 @@
-"""Pages for owners: users, roles, limits, tokens and the audit; and the page of the policy for everybody."""
+"""Pages for owners: users, roles, limits, tokens and the audit; and the policy page for everybody."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Switch = Annotated[int, Query(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class AuditCheck:
-    """What a check of the audit found."""
+    """The result of checking the audit."""
 
     wanted_head: str
     """The hash to look for; empty if none was given."""
@@ -130,7 +130,7 @@ def _number(text: str) -> int | None:
 
 
 def people_router(room: ServerContext, accounts: Accounts, pages: Pages) -> APIRouter:
-    """The list, a page for each user, and what their forms do."""
+    """The list, a page for each user, and the routes of their forms."""
     routes = RoleRouter("owner", include_in_schema=False)
     shown = PeoplePages(room, accounts, pages)
     routes.get("/people")(shown.all)
@@ -144,7 +144,7 @@ def people_router(room: ServerContext, accounts: Accounts, pages: Pages) -> APIR
 
 
 class PeoplePages:
-    """What the routes show and do; a form that cannot be carried out is shown again with the reason."""
+    """The pages and actions of the routes; a form that cannot be carried out is shown again with the reason."""
 
     def __init__(self, room: ServerContext, accounts: Accounts, pages: Pages) -> None:
         self._accounts = accounts
@@ -162,7 +162,7 @@ class PeoplePages:
         return self._pages.show(request, "people.html", status=problem.status if problem else 200, **values)
 
     def one(self, request: Request, name: UserName, *, saved: bool = False) -> Response:
-        """A user."""
+        """The page of a user."""
         return self._one(request, name, is_saved=saved)
 
     def _one(
@@ -175,7 +175,7 @@ class PeoplePages:
         problem: Problem | None = None,
         is_saved: bool = False,
     ) -> Response:
-        """A user; with a new token right after it was made, because it is never shown again."""
+        """The page of a user; with a token that was just made, because it is never shown again."""
         register = self._accounts.require_users(request)
         user = register.get(name)
         values: dict[str, Any] = {
@@ -192,7 +192,7 @@ class PeoplePages:
         return self._pages.show(request, "people_user.html", status=problem.status if problem else 200, **values)
 
     def add(self, request: Request, typed: Annotated[NewUserForm, Form()]) -> Response:
-        """Make a user and a first token, which the next page shows once."""
+        """Add a user with a first token, which the next page shows once."""
         register = self._accounts.require_users(request)
         try:
             user = register.add(typed.name.strip(), typed.role)

@@ -47,7 +47,7 @@ from kiwiresearch.workspace import Workspace
 
 MAX_QUESTIONS = 50
 MAX_QUESTION_CHARS = 300
-"""Longer questions are not stored: they are texts, not lines of a list."""
+"""Longer questions are not stored: they would not fit a list."""
 
 FILE = "questions.jsonl"
 LOCK = ".questions.lock"
@@ -56,11 +56,10 @@ TIMEOUT_S = 1.0
 
 
 class QuestionHistory:
-    """What was asked in the browser, the newest first.
+    """Questions asked in the browser, the newest first. If the file fails, the list is lost, not the page.
 
-    A file that cannot be read or written costs the list, not the page. With a
-    server token nothing is stored, because several people share such a server
-    and must not see each other's questions. Users have a list each.
+    With a server token nothing is stored, because several people share such a server and must not see each other's
+    questions. Users have a list each.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -106,7 +105,7 @@ class QuestionHistory:
     def _locked(self) -> Iterator[bool]:
         """Lock the file against this server and others; yields whether that worked.
 
-        Without it, another server could write back what this one has just forgotten.
+        Without the lock, another server could write back questions that this one has just removed.
         """
         lock, is_alone = FileLock(self._file.with_name(LOCK)), False
         with contextlib.suppress(OSError):
@@ -131,7 +130,7 @@ class QuestionHistory:
 
 MAX_TURNS = 8
 MAX_EARLIER_ANSWER = 300
-"""Characters of an earlier answer that are sent along: its beginning names who or what it is about."""
+"""Characters of an earlier answer that are sent along: its beginning names its subject."""
 MAX_TURNS_IN_ADDRESS = 4_000
 """Characters that earlier turns may take in an address; the oldest are left out."""
 
@@ -215,7 +214,7 @@ class QuestionPages:
 
     @allow("reader", "ask")
     def page(self, request: Request, asked: Annotated[QuestionForm, Query()]) -> Response:
-        """The box, and below it the answer, or an empty place where the script will show it."""
+        """The box, and below it the answer, or an empty place that the script fills."""
         led = other_actions(asked.q, excluding="ask") if asked.via and asked.q else ()
         if not asked.q.strip() or (asked.live and has_words(asked.q)):
             return self._show(request, asked, offers=led)
@@ -228,7 +227,7 @@ class QuestionPages:
 
     @allow("reader", "ask")
     async def stream(self, request: Request, asked: Annotated[QuestionForm, Form()]) -> Response:
-        """The answer as events; an error before the first one still gets its own status."""
+        """The answer as events; an error before the first one still has its own status."""
         events = self._room.asker.events(asked.q, asked.options(with_model=asked.model))
         flow = stream_in_thread(self._slots.occupy(self._page_events(request, asked, events)))
         return sse_response(_with_last_error(await anext(flow), flow, catalogue_for(request)))
@@ -280,7 +279,7 @@ async def _with_last_error(
             yield first
             async for event in flow:
                 yield event
-        except Exception as error:  # the status is sent already, so that the error comes as an event
+        except Exception as error:  # the status is already sent, so the error is sent as an event
             problem = logged_problem(error)
             data = {"detail": problem.detail, "remedy": problem.remedy}
             if problem.log_id:

@@ -54,7 +54,7 @@ class PageInRun:
 
 
 def page_in_run(run: RunView, found: PageView) -> dict[str, Any]:
-    """The values of the template: what the run has of the page, and the notes on it."""
+    """The values of the template: the run's data about the page, and the notes on it."""
     ref = found.page.ref
     claims = [claim for claim in run.claims if claim.ref == ref]
     read_now = {claim.id for claim in found.all_claims}
@@ -122,7 +122,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
 
 class ReadingPages:
-    """Shows pages of books, or what to do if there is no such page."""
+    """Shows pages of books, or a remedy if the page does not exist."""
 
     def __init__(self, room: ServerContext, runs: RunViews, pages: Pages) -> None:
         self._room = room
@@ -147,7 +147,7 @@ class ReadingPages:
         return self._pages.show(request, "page.html", one=found, **self._of_run(query.run, found))
 
     def _of_run(self, run_id: str, found: PageView) -> dict[str, Any]:
-        """What a run has of the page; the page is shown even if the run cannot be read."""
+        """The run's data about the page; the page is shown even if the run cannot be read."""
         try:
             run = self._runs.get(run_id) if run_id else None
             return NO_RUN | ({"run": run, **page_in_run(run, found)} if run else {})
@@ -155,7 +155,7 @@ class ReadingPages:
             return NO_RUN | {"run_problem": problem_of(error)}
 
     def _moved(self, request: Request, opened: ReaderTarget) -> Response:
-        """Redirect to the one address of a page, with the same parameters."""
+        """Redirect to the canonical address of a page, with the same parameters."""
         ref, target = opened.item.ref, opened.redirect
         query = [pair for pair in request.query_params.multi_items() if pair[0] != "section" or not target]
         if target is not None and target.anchor:

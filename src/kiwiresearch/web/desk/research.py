@@ -33,7 +33,7 @@ from kiwiresearch.web.replies import Json
 from kiwiresearch.web.run_view import run_views
 
 MAX_SHOWN = 200
-"""The latest pages, which are shown; the finished run has all of them."""
+"""How many of the latest pages are shown; the finished run has all of them."""
 
 NO_PROGRESS = PagesSoFar()
 
@@ -44,7 +44,7 @@ class JobView:
 
     job: Job
     most: int
-    """The most pages that it takes; 0 for a family's case."""
+    """The maximum number of pages; 0 for a family case."""
     so_far: PagesSoFar = NO_PROGRESS
     note: str = ""
     """The latest note of the job about itself, in English."""
@@ -58,7 +58,7 @@ class JobView:
 
     @property
     def topic(self) -> str:
-        """Its name; empty for a family's case, which must not be named here."""
+        """Its name; empty for a family case, whose name must not be shown here."""
         return "" if self.case else self.job.request.name
 
     @property
@@ -71,7 +71,7 @@ class JobView:
 
     @property
     def case(self) -> str:
-        """The address of the case that it works on; empty for a run."""
+        """The address of its family case; empty for a run."""
         return case_address(self.job.request.case) if isinstance(self.job.request, FamilyRequest) else ""
 
     @property
@@ -100,7 +100,7 @@ class JobView:
 
     @property
     def stage(self) -> str:
-        """What it is doing, as a key of the catalogue."""
+        """Its current activity, as a key of the catalogue."""
         if self.job.state == "queued" and not self.has_books:
             return "away"
         if self.job.state != "running":
@@ -121,7 +121,7 @@ class JobView:
 
     @property
     def last_loss(self) -> str:
-        """Why it was put back into the queue the last time."""
+        """Why it was last put back into the queue."""
         return without_paths(self.job.losses[-1]) if self.job.losses else ""
 
     @property
@@ -173,7 +173,7 @@ class JobViews:
 
 RUNS_PER_PAGE = 20
 MAX_TO_COMPARE = 100
-"""The newest runs, which the form for comparing offers."""
+"""How many of the newest runs the form for comparing offers."""
 
 JobId = Annotated[str, Path(max_length=200)]
 Switch = Annotated[int, Query(ge=0, le=1)]
@@ -194,7 +194,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
 
 
 class ResearchPages:
-    """What the routes show and do."""
+    """The pages and actions of the routes."""
 
     def __init__(self, room: ServerContext, jobs: JobQueue, pages: Pages) -> None:
         self._jobs = jobs
@@ -207,7 +207,7 @@ class ResearchPages:
         self._books = BookChoices(room)
 
     def empty_form(self, request: Request, form: Annotated[ResearchQuery, Query()]) -> Response:
-        """The form with what a link has filled in."""
+        """The form with the values from a link."""
         return self._form(request, form, page=form.page)
 
     def _form(
@@ -219,7 +219,7 @@ class ResearchPages:
         faults: dict[str, FieldFault] | None = None,
         problem: Problem | None = None,
     ) -> Response:
-        """The form with what was typed and what is wrong with it, and below it all jobs and runs."""
+        """The form with the typed values and their faults, and below it all jobs and runs."""
         offer = FormOptions(self._settings, self._books.all())
         status = problem.status if problem else 422 if faults else 200
         values: dict[str, Any] = {"typed": offer.field_values(form), "faults": faults or {}, "problem": problem}
@@ -246,7 +246,7 @@ class ResearchPages:
         return redirect(job_address(job.id))
 
     def job(self, request: Request, job_id: JobId, stopping: Switch = 0, still: Switch = 0) -> Response:
-        """A job as it is now; one that is done leads to its run."""
+        """The current state of a job; a finished one redirects to its run."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if view.job.state == "done" and view.is_run:
@@ -260,7 +260,7 @@ class ResearchPages:
         return self._pages.show(request, "research_job.html", **values, family=family)
 
     def news(self, request: Request, job_id: JobId, after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> Response:
-        """What has changed in a job, for the script of its page."""
+        """Changes in a job, for the script of its page."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         values = self._job_values(view, after)
@@ -288,7 +288,7 @@ class ResearchPages:
 
     @allow("researcher", "remove")
     def remove(self, job_id: JobId) -> Response:
-        """Remove a job that came to nothing; any other is only shown."""
+        """Remove a job that produced nothing; any other is only shown."""
         job_requests.job_for_visitor(self._jobs, job_id)
         view = self._views.get(job_id)
         if not view.came_to_nothing:

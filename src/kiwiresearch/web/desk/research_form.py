@@ -1,4 +1,4 @@
-"""The form that starts a run: what was typed, what is wrong with it, and the request it makes."""
+"""The form that starts a run: the typed values, their faults, and the resulting request."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from kiwiresearch.web.job_requests import MAX_BOOKS, MAX_WORDS
 from kiwiresearch.workspace import RANGES, Settings
 
 MAX_TYPED = 5_000
-"""More than any field takes, so that a text that is too long is shown again and not simply refused."""
+"""More than any field accepts, so that a text that is too long is shown again instead of just being refused."""
 
 NUMBERS = {name: SETTING_OF_OPTION[name] for name in ("max_pages", "depth", "max_links")}
-"""Fields with a whole number, and the settings that give their defaults and bounds."""
+"""Integer fields, and the settings that give their defaults and bounds."""
 
 MAX_DIGITS = 9
 
@@ -47,14 +47,14 @@ class ResearchForm(BaseModel):
 
 
 class ResearchQuery(ResearchForm):
-    """What a link to the form fills in, and which page of the list of runs it shows."""
+    """The values that a link fills into the form, and the page of the list of runs."""
 
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class FieldFault:
-    """What is wrong with a field: a key of the catalogue, and its values."""
+    """The fault of a field: a key of the catalogue, and its values."""
 
     key: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class FieldFault:
 
 @dataclass(frozen=True, slots=True)
 class FormOptions:
-    """What the form offers here."""
+    """The choices of the form on this server."""
 
     settings: Settings
     books: tuple[BookChoice, ...]
@@ -82,7 +82,7 @@ class FormOptions:
         return int(low), int(high)
 
     def field_values(self, form: ResearchForm) -> dict[str, Any]:
-        """The value of each field: what was typed, else the default of the settings."""
+        """The value of each field: the typed one, else the default of the settings."""
         numbers = {name: getattr(form, name) or str(getattr(self.settings, key)) for name, key in NUMBERS.items()}
         return numbers | {
             "topic": form.topic or form.q,
@@ -109,14 +109,14 @@ def request_address(request: ResearchRequest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """A form that was sent: the request it makes, or what is wrong with its fields."""
+    """A submitted form: the request it makes, or the faults of its fields."""
 
     request: ResearchRequest | None
     faults: Mapping[str, FieldFault]
 
 
 def check_form(form: ResearchForm, options: FormOptions) -> CheckedForm:
-    """Check a form that was sent."""
+    """Check a submitted form."""
     faults = dict(_faults(form, options))
     if faults:
         return CheckedForm(None, faults)

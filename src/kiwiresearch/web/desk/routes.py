@@ -38,7 +38,7 @@ YEAR_S = 365 * 24 * 3600
 
 
 def language_router() -> APIRouter:
-    """The form below every page."""
+    """The form at the bottom of every page."""
     routes = RoleRouter("stranger")
 
     @routes.post("/language", include_in_schema=False)

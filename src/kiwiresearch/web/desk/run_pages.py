@@ -1,4 +1,4 @@
-"""The pages of a finished run: its brief with evidence, its pictures, and the pages it was made from."""
+"""The pages of a finished run: its brief with evidence, its pictures, and its source pages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PARTS = (
 """The parts in reading order, as keys of the catalogue."""
 
 OPTIONAL_PARTS = frozenset({"body", "timeline", "actors"})
-"""Parts that are left out if they are empty; the others say that nothing was found."""
+"""Parts that are omitted if they are empty; the others say that nothing was found."""
 
 GAP_ORDER = tuple(GAP_HEADINGS)
 
@@ -111,7 +111,7 @@ class BriefView:
 
     @property
     def again(self) -> str:
-        """The address of the form, filled in as it was for this run."""
+        """The address of the form, filled in as for this run."""
         manifest = self._frame.manifest
         numbers = {name: manifest.settings.get(key) for name, key in NUMBERS.items()}
         said = {"topic": manifest.topic, "aspect": manifest.aspect, "focus": manifest.focus}
@@ -134,7 +134,7 @@ class BriefView:
         )
 
     def language(self, statement: Statement) -> str:
-        """The language of a statement: that of the book which its first claim is from."""
+        """The language of a statement: that of the book its first claim comes from."""
         return self._frame.language_of(self.brief.claims[statement.claims[0]].ref.book)
 
     def when(self, moment: TimelineMoment, words: Catalogue) -> DateRange | str:
@@ -151,7 +151,7 @@ class BriefView:
         return tuple(sorted(found - {0}))
 
     def gaps(self) -> list[tuple[str, list[Gap]]]:
-        """What is left open, kind by kind."""
+        """The open questions, grouped by kind."""
         ordered = sorted(self.brief.gaps, key=lambda gap: GAP_ORDER.index(gap.kind))
         return [(kind, list(gaps)) for kind, gaps in groupby(ordered, key=lambda gap: gap.kind)]
 
@@ -188,7 +188,7 @@ class BriefView:
 PAGES_PER_PAGE = 100
 
 PICTURE_HEADERS = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
-"""The address of a picture has its hash, so that its content never changes."""
+"""The address of a picture contains its hash, so its content never changes."""
 
 PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 

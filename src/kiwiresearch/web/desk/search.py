@@ -88,15 +88,15 @@ class ResultsView:
     is_more: bool = False
     """Whether there are more results than are shown."""
     more: str = ""
-    """The address that shows some more of them."""
+    """The address that shows more of them."""
     near: tuple[tuple[str, str], ...] = ()
     problem: Problem | None = None
     has_book: bool = True
-    """Whether the book that was asked for is here."""
+    """Whether the requested book is on the shelf."""
     hidden: int = 0
     """The number of pages that the policy hides."""
     missing: tuple[MissingBooks, ...] = ()
-    """Books that could not be searched because their hosts are away."""
+    """Books that could not be searched because their hosts do not answer."""
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:  # noqa: ARG001 (as all parts of the desk are made)
@@ -135,7 +135,7 @@ def _values(room: ServerContext, q: str, book: str, options: SearchOptions) -> d
 def _results(room: ServerContext, q: str, options: SearchOptions, book: str) -> ResultsView:
     try:
         with room.locked_finder() as finder:
-            one_more = options.limit + 1  # shows whether there are more
+            one_more = options.limit + 1  # one extra shows whether there are more
             wider = replace(options, limit=one_more, read=max(one_more, SearchEffort().read))
             found = run_search(finder, q, wider, book)
             if found.hits:

@@ -1,4 +1,4 @@
-"""Books, indexes and model of this server, as the home page and the forms show them."""
+"""Books, indexes and model of this server, for the home page and the forms."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ModelInfo:
 
 
 class DeskState:
-    """The books and the model of a server, as they were a moment ago."""
+    """The books and the model of a server, as of a moment ago."""
 
     def __init__(self, room: ServerContext) -> None:
         self._settings = room.workspace.settings

@@ -60,12 +60,12 @@ def file_address(name: str) -> str:
 
 
 def has_file(name: str) -> bool:
-    """Whether there is such a file: libraries of others are only in a built package, or after Node has fetched them."""
+    """Whether the file exists: third-party libraries are only in a built package, or after Node has fetched them."""
     return name in static_files()
 
 
 def router() -> APIRouter:
-    """The route to all files; the hash in an address only tells versions apart."""
+    """The route to all files; the hash in an address only distinguishes versions for caches."""
     routes = RoleRouter("stranger")
 
     @routes.api_route(URL_PREFIX + "{mark}/{name:path}", methods=["GET", "HEAD"], include_in_schema=False)

@@ -66,9 +66,10 @@ class DatedMoment:
 
 
 def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catalogue) -> DateRange | str:
-    """The date of a moment that rests on these claims; for English readers, and without such a date, in its own words.
+    """The date of a moment that rests on these claims.
 
-    Those are the words of the page, which may say more than the days: 'the morning of 5 June'.
+    English readers, and all readers of a moment without such a date, get its own words. Those are the words of the
+    page, which may say more than the days: 'the morning of 5 June'.
     """
     if words.language == "en":
         return moment.when
@@ -78,7 +79,7 @@ def date_of_moment(moment: TimelineMoment, claims: Iterable[Claim], words: Catal
 
 
 def moments_in_years(run: RunView, query: MomentQuery) -> list[DatedMoment]:
-    """The moments within the years asked for, in the order of time."""
+    """The moments within the requested years, in chronological order."""
     found = _of_claims(run) if query.which == "all" else _of_brief(run)
     return sorted(
         (one for one in found if _within(one.moment, query)), key=lambda one: (one.moment.earliest, one.moment.latest)
@@ -112,12 +113,12 @@ def _within(moment: TimelineMoment, query: MomentQuery) -> bool:
 
 
 def _new_year(year: int) -> float:
-    """The day on which a year begins, to a day or two; there is no year 0, so that years before Christ are shifted."""
+    """The day on which a year begins, to a day or two. BC years are shifted by one, since the year 0 does not exist."""
     return YEAR_ZERO + (year + 1 if year < 0 else year) * YEAR
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The routes."""
+    """The timeline page."""
     routes = RoleRouter("reader", include_in_schema=False)
     runs = run_views(room, jobs)
 
@@ -125,7 +126,7 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
     def timeline(request: Request, run_id: RunName, query: Annotated[MomentQuery, Query()]) -> Response:
         run = runs.get(run_id)
         shown = list_page(moments_in_years(run, query), query.n, ListPlace(run.url("timeline"), query.filters()))
-        # It shows the moments of the list below, with the same numbers.
+        # The picture shows the moments of the list below, with the same numbers.
         words = catalogue_for(request)
         picture = Markup(timeline_picture([one.labelled(words) for one in shown.rows], words))  # noqa: S704
         return pages.show(

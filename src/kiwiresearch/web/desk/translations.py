@@ -24,7 +24,7 @@ def time_element(text: str, locale: Locale, sentence: str = "") -> Markup:
 
 
 def date_text(when: DateRange | str, words: Catalogue) -> str:
-    """A date in the reader's language; the words of a page that has no such date are as it says them."""
+    """A date in the reader's language; if the page has no exact date, its own words are used."""
     if isinstance(when, DateText):
         when = when.when
     return when.words(words.language) if isinstance(when, DateRange) else when
@@ -36,26 +36,26 @@ def date_markup(when: DateRange | str, words: Catalogue, *, is_head: bool = Fals
     is_translated = isinstance(when, (DateRange, DateText)) or words.language == "en"
     if not is_translated:
         return _in_english(text) if text else Markup()
-    # 'c. 1200' is not the beginning of a sentence.
+    # 'c. 1200' does not start a sentence, so its 'c' stays lower case.
     return escape(text if not is_head or text.startswith("c. ") else text[:1].upper() + text[1:])
 
 
 KINDS_OF_ERRORS = frozenset(Problem(status, title).kind for status, title in STATUS_BY_ERROR.values())
-"""Kinds of problems that come from errors, whose own words are English and name what is concerned."""
+"""Kinds of problems made from errors, whose English text names the object concerned."""
 
 COMMAND = re.compile(r"\bkiwiresearch [a-z]|(?<!\S)--[a-z]")
 """A command for a terminal, or an option of one."""
 
 
 def problem_key(problem: Problem, words: Catalogue) -> str:
-    """The key of the catalogue for a problem, or for problems of its sort."""
+    """The key of the catalogue for a problem, or for its group of problems."""
     if words.has(f"problems.kinds.{problem.kind}.title"):
         return f"problems.kinds.{problem.kind}"
     return "problems.kinds.failed" if problem.status >= 500 else "problems.kinds.bad-request"
 
 
 def has_own_words(problem: Problem) -> bool:
-    """Whether its own words say more than the catalogue, such as the title of a book."""
+    """Whether its own text says more than the catalogue, such as the title of a book."""
     return problem.kind in KINDS_OF_ERRORS and bool(problem.detail)
 
 
@@ -65,17 +65,17 @@ def is_command(remedy: str) -> bool:
 
 
 def said(text: str, words: Catalogue) -> str:
-    """A message in the reader's language, without markup; any other text as it is."""
+    """A message in the reader's language, without markup; other text is returned unchanged."""
     return (render(text, words) if isinstance(text, Message) and text.kind else None) or text
 
 
 def is_withheld(text: str) -> bool:
-    """Whether a text replaces the name or the words of somebody who may be living."""
+    """Whether a text replaces the name or the words of a person who may be living."""
     return isinstance(text, Message) and text.kind in (LIVING_NAME.kind, WITHHELD.kind)
 
 
 def person_name(words: Catalogue, name: str) -> str:
-    """A name on one line; a withheld person is called by what the language says instead."""
+    """A name on one line; a withheld person gets the language's replacement text."""
     return " ".join(said(name, words).split()) or words("family.unnamed")
 
 
@@ -84,16 +84,16 @@ def _in_english(text: str) -> Markup:
 
 
 def translated(text: str, words: Catalogue, language: str = "") -> Markup:
-    """A message for a reader; `language` is that of the book whose words it holds.
+    """A message for a reader; `language` is that of the book it quotes.
 
-    Text that is no message, such as that of an older run, is shown as it is and marked as English.
+    Text without a kind, such as that of an older run, is shown unchanged and marked as English.
     """
     if not text:
         return Markup()
     if isinstance(text, Message) and text.kind:
         said = render(text, words, lambda part: _book_words(part, words, language))
         if said is not None:
-            # The catalogue holds no markup, and the values are escaped.
+            # The catalogue has no markup, and the values are escaped.
             return Markup(said)  # noqa: S704
     return _in_english(text)
 

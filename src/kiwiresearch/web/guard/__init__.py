@@ -1,4 +1,4 @@
-"""Checks between the network and the routes, each a small ASGI middleware of its own."""
+"""Checks between the network and the routes, each a small ASGI middleware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users do, written to the audit before they get the reply."""
+"""Actions of users, written to the audit before they get the reply."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ LOGIN_ACTION = "login"
 REFUSED = "refused"
 ASK = "ask"
 AUDITED_TOOLS = frozenset({ASK, "research"})
-"""Tools for models whose use is recorded like that of our own routes."""
+"""MCP tools whose use is recorded like that of our own routes."""
 STARTING_ACTIONS = frozenset({"research", "case"})
 ID_PARAMETERS = ("job_id", "run_id", "case")
-"""Path parameters that name what was acted on."""
+"""Path parameters that name the object of an action."""
 QUESTION_FIELDS = ("question", "q", "topic", "query")
-"""Fields that hold what a user wants to know."""
+"""Fields that contain a user's question."""
 MAX_SUBJECT = 500
 MAX_FIELDS = 1_000
 ASK_PAGE = "/ask"
 QUERY_FIELD = "q"
-"""The parameter in which an address asks; other QUESTION_FIELDS mean nothing there."""
+"""The parameter with the question in an address; other QUESTION_FIELDS mean nothing there."""
 BOOLEAN = TypeAdapter(bool)
 
 
 def template_of(scope: Scope) -> str:
-    """The path as its route writes it; empty if no route matched."""
+    """The path template of the matched route; empty if no route matched."""
     return getattr(scope.get("route"), "path", "") or (MCP if scope["path"] == MCP else "")
 
 
@@ -57,7 +57,7 @@ def rule_of(scope: Scope) -> RoleRule:
 
 
 def action_of(scope: Scope, body: bytes) -> str:
-    """The name of what a request did; empty if it is not recorded."""
+    """The name of a request's action; empty if it is not recorded."""
     if scope["path"] == LOGIN and scope["method"] == "POST":
         return LOGIN_ACTION
     if scope["path"] == MCP:
@@ -82,7 +82,7 @@ def _is_live(scope: Scope) -> bool:
 
 
 def tools_in(body: bytes) -> Iterator[str]:
-    """The tools that a client of MCP calls, as far as they are recorded."""
+    """The recorded tools that an MCP client calls."""
     calls = _json(body)
     for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, Mapping) and call.get("method") == "tools/call":
@@ -103,21 +103,21 @@ def subject_id(scope: Scope, action: str, location: str) -> str:
 
 
 def asked_words(scope: Scope, body: bytes) -> str:
-    """What a user wanted to know, in their words."""
+    """What a user wanted to know, as they typed it."""
     fields = _fields(scope, body)
     found = next((fields[name] for name in QUESTION_FIELDS if isinstance(fields.get(name), str) and fields[name]), "")
     return _clean(str(found))
 
 
 def _clean(words: str) -> str:
-    """Words as the audit stores them; no character in them can prevent that."""
+    """Words as the audit stores them: printable, valid UTF-8, on one line and at most MAX_SUBJECT characters."""
     return " ".join(printable(words[:MAX_SUBJECT]).split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:
     sent = dict(scope["headers"]).get(b"content-type", b"").decode("latin-1")
     if not body:
-        return dict(QueryParams(scope["query_string"]))  # of repeated parameters the last, which the routes take too
+        return dict(QueryParams(scope["query_string"]))  # the last of repeated parameters, like the routes
     if sent.startswith(FORM):
         return _form(body)
     read = _json(body)
@@ -134,7 +134,7 @@ def _fields(scope: Scope, body: bytes) -> Mapping[str, Any]:
 def _form(body: bytes) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MAX_FIELDS)
-    except ValueError:  # too many fields: no form of ours, and no route accepts it
+    except ValueError:  # too many fields: not one of our forms, and no route accepts it
         return {}
     return {name: values[-1] for name, values in fields.items()}
 
@@ -189,7 +189,7 @@ class AuditRecorder(HttpLayer):
                     await run_in_threadpool(self._record, scope, exchange, action)
 
         exchange = _Exchange(receive, send, record)
-        # An upload is not read here: it may be large, and asks nothing.
+        # An upload is not read here: it may be large, and contains no question.
         if scope["method"] not in SAFE_METHODS and not is_upload(scope):
             await exchange.read_body()
         try:
@@ -205,7 +205,7 @@ class AuditRecorder(HttpLayer):
             await exchange.record_once()
 
     def _refusal(self, scope: Scope, body: bytes) -> Problem | None:
-        """Why a tool may not be called: all share one address, so its role cannot tell."""
+        """Why a tool may not be called: all tools share one address, so its role alone cannot decide."""
         try:
             for tool in tools_in(body):
                 if tool == ASK:
@@ -219,7 +219,7 @@ class AuditRecorder(HttpLayer):
     def _action(self, scope: Scope, exchange: _Exchange) -> str:
         who: Visitor | None = scope.get("state", {}).get("visitor")
         action = action_of(scope, exchange.body) or (REFUSED if _lacks_role(scope, who) else "")
-        is_guessing = action == LOGIN_ACTION and exchange.status == TOO_OFTEN  # recorded, they could fill the disk
+        is_guessing = action == LOGIN_ACTION and exchange.status == TOO_OFTEN  # if recorded, they could fill the disk
         return "" if is_guessing else action
 
     def _record(self, scope: Scope, exchange: _Exchange, action: str) -> None:
@@ -292,7 +292,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     # Counted under a lock together with those still open, so that many at once cannot get past the limit.
     with audit_log.counting:
-        since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user of the same name was somebody else
+        since = max(day.isoformat(timespec="seconds"), who.since)  # an earlier user may have had this name
         rows = audit_log.audit.rows(user=who.name, action=ASK, outcome=DONE, since=since, limit=limit)
         is_over = len(rows) + audit_log.open_questions[who.name] >= limit
         if not is_over:
@@ -308,7 +308,7 @@ def count_question(audit_log: AuditLog, scope: Scope) -> None:
 
 
 def record_policy(audit_log: AuditLog, policy: Policy) -> None:
-    """Record the policy that a server starts with, if it differs from the last one recorded."""
+    """Record the policy that a server starts with, if it differs from the last recorded one."""
     last = audit_log.audit.rows(action=PROFILE, limit=1, newest_first=True)
     if (last[0].subject if last else "") != policy.fingerprint:
         details = {"name": policy.name, "rules": len(policy.hidden), "books": len(policy.books)}

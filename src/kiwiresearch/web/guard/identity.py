@@ -34,7 +34,7 @@ ASK_AN_OWNER = "Ask an owner of this desk to do it, or to change your role."
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A user and what they may do; without a name, anybody who uses a server that has no users."""
+    """A user and their role; without a name, anybody who uses a server that has no users."""
 
     name: str = ""
     role: Role = "owner"
@@ -42,10 +42,10 @@ class Visitor:
     reading_key: str = ""
     """Part of the addresses of books' pages: it allows reading them, and nothing else."""
     since: str = ""
-    """When this user was added: an earlier user of the same name was somebody else."""
+    """When this user was added: an earlier user of the same name may be another person."""
 
     def may(self, role: Role) -> bool:
-        """Whether this user may do what the role may."""
+        """Whether this user's role includes the given one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def may_change(self, whose: str, made: str = "") -> bool:
@@ -73,7 +73,7 @@ def require_role(role: Role) -> None:
 
 
 def require_own(whose: str, made: str = "") -> None:
-    """Refuse to change the work of somebody else."""
+    """Refuse to change the work of another user."""
     if not current_visitor().may_change(whose, made):
         raise NotAllowed(f"Only {whose or 'its maker'!r} and owners may do that.", remedy=ASK_AN_OWNER)
 
@@ -87,7 +87,7 @@ STATIC_PATH = "/static/"
 """Our style sheets and scripts, which the login page needs too."""
 
 PUBLIC_PATHS = frozenset({HEALTH, LOGIN, LANGUAGE})
-"""What strangers may use: the health check, and the login page in their language."""
+"""Paths for strangers: the health check, and the login page in their language."""
 
 TOKEN_NEEDED = Problem(
     401,
@@ -104,7 +104,7 @@ class ServerToken:
     def __init__(self, text: str) -> None:
         self._right = _digest(text)
         self.cookie = hashlib.sha256(b"cookie " + self._right).hexdigest()
-        """What a browser stores: it opens our pages and what they load, and the token cannot be derived from it."""
+        """The cookie of a browser: it opens our pages and what they load, and the token cannot be derived from it."""
         self.reading = hashlib.sha256(b"reading " + self._right).hexdigest()[:READING_LETTERS]
         """Follows a book's name in addresses of its pages: it allows reading the books, and nothing else.
 
@@ -112,7 +112,7 @@ class ServerToken:
         """
 
     def cookie_for(self, text: str, client: str) -> str | None:  # noqa: ARG002 (as for users)
-        """The cookie for a browser that showed this text; None if it is not the token."""
+        """The cookie for a browser that sent this text; None if it is not the token."""
         return self.cookie if self.is_right(text) else None
 
     def is_right(self, text: str) -> bool:
@@ -139,7 +139,7 @@ def page_of_form(scope: Scope) -> str:
     headers = Headers(scope=scope)
     scheme, separator, rest = headers.get("referer", "").partition("://")
     host, slash, place = rest.partition("/")
-    # Only a page of this server: a Referer of another site must not become a place to go to.
+    # Only a page of this server: the Referer of another site must not become a redirect target.
     return f"/{place}" if separator and slash and is_same(f"{scheme}://{host}", headers.get("host", "")) else "/"
 
 
@@ -174,7 +174,7 @@ class TokenCheck(HttpLayer):
             await redirect_to_login(TOKEN_NEEDED, scope, receive, send)
 
     def _take_key(self, scope: Scope) -> bool:
-        """Take the reading key out of the address; whether it was the right one."""
+        """Take the reading key out of the address; returns whether it was valid."""
         key = reading_key_in(scope)
         if not key or not hmac.compare_digest(_digest(key), _digest(self._token.reading)):
             return False
@@ -248,7 +248,7 @@ def check_family_owner(serve: ServeSettings) -> None:
 
 
 class FamilyAccess:
-    """What a request may see and do in family research."""
+    """The rights of a request in family research."""
 
     def __init__(self, serve: ServeSettings) -> None:
         self._serve = serve

@@ -35,7 +35,7 @@ class Bucket:
 
 
 class Buckets:
-    """A token bucket for each client, which holds the requests of a minute and refills steadily."""
+    """A token bucket for each client, with the requests of a minute; it refills steadily."""
 
     def __init__(
         self, a_minute: int, *, clock: Callable[[], float] = time.monotonic, max_clients: int = MAX_CLIENTS
@@ -74,14 +74,14 @@ def client_of(scope: Scope) -> str:
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return NOT_IN_ADDRESS.sub("", text)  # a proxy passed it on, and may have it from anybody
+        return NOT_IN_ADDRESS.sub("", text)  # from a proxy, which may have got it from anybody
     if isinstance(address, ipaddress.IPv6Address):
         return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
     return str(address)
 
 
 class RateLimit(HttpLayer):
-    """Refuses clients that ask too often; requests with the token are counted apart from those without."""
+    """Refuses clients that send too many requests; those with the token are counted separately from those without."""
 
     def __init__(self, app: ASGIApp, *, buckets: Buckets, token: ServerToken | None) -> None:
         super().__init__(app)
@@ -156,7 +156,7 @@ class ConcurrencyLimit(HttpLayer):
 
 
 def _client_group(scope: Scope) -> str:
-    """The group a request is counted in; without users all requests are alike."""
+    """The group a request is counted in; without users there is only one group."""
     state = scope.get("state", {})
     if state.get("is_stranger", False):
         return STRANGERS
@@ -252,5 +252,5 @@ class Deadline(HttpLayer):
 
 
 def _is_idle(scope: Scope) -> bool:
-    """Whether this is the stream that a client of MCP keeps open for messages that may come."""
+    """Whether this is the stream that an MCP client leaves open for messages that may arrive."""
     return bool(scope["method"] == "GET" and scope["path"].startswith("/mcp"))

@@ -1,4 +1,4 @@
-"""Which requests are accepted at all: checks of host, origin, path and body."""
+"""Which requests are accepted: checks of host, origin, path and body."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def is_book_page(scope: Scope) -> bool:
 
 
 def is_page(scope: Scope) -> bool:
-    """Whether this only reads a page, which a link from anywhere may do."""
+    """Whether this only reads a page, which a link from any site may do."""
     return scope["method"] in SAFE_METHODS and is_for_people(scope)
 
 
@@ -162,7 +162,7 @@ NOT_FROM_A_PAGE = Problem(
 
 
 class OriginCheck(HttpLayer):
-    """Refuses what a browser sends for another site; programs send no site, and may use their own paths."""
+    """Refuses requests that a browser sends for another site; programs send no site, and may use their own paths."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = _origin_problem(scope)
@@ -224,7 +224,7 @@ BODY_TIMEOUT_S = 30.0
 """How long a client may take to send the body it announced."""
 
 TOO_LARGE = 413
-MAX_DRAINED = 4 * 2**20  # of a body beyond the limit, before the connection is closed
+MAX_DRAINED = 4 * 2**20  # bytes read of a body beyond the limit, before the connection is closed
 DRAIN_TIMEOUT_S = 2.0
 
 FORM = "application/x-www-form-urlencoded"
@@ -330,7 +330,7 @@ class BodyCheck(HttpLayer):
 
 
 class _Replayed:
-    """Returns the body that was read already, then whatever else arrives."""
+    """Returns the body that was already read, then whatever else arrives."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._first: Message | None = {"type": "http.request", "body": body, "more_body": False}

@@ -1,4 +1,4 @@
-"""What is done to every response: security headers, compression, and a reply to unexpected errors."""
+"""Applied to every response: security headers, compression, and a reply to unexpected errors."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class SecurityHeaders(HttpLayer):
 MIN_BYTES = 1000
 """A smaller body fits into one packet anyway."""
 LEVEL = 5
-"""Higher levels take much longer and make pages hardly smaller."""
+"""Higher levels take much longer and hardly make pages smaller."""
 COMPRESSIBLE = ("text/html", "text/css", "text/javascript", "text/plain", "application/json", "image/svg+xml")
 
 
 class Compression(HttpLayer):
-    """Compresses texts that are sent in one piece; streams are passed on as they come."""
+    """Compresses texts that are sent in one piece; streams are passed on as they arrive."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not accepts_gzip(Headers(scope=scope).get("accept-encoding", "")):
@@ -115,6 +115,6 @@ class FaultCheck(HttpLayer):
         try:
             await self._app(scope, receive, reply.send)
         except Exception as error:
-            # Starlette wraps an error that a handler was meant for, but that came after the reply had begun.
+            # Starlette wraps an error that has a handler if it is raised after the reply has started.
             cause = error.__cause__
             await reply.end_with(logged_problem(cause if isinstance(cause, KiwiError) else error, scope["path"]))

@@ -1,4 +1,4 @@
-"""The role that a route needs at least and the name of its use in the audit, both declared where the route is."""
+"""The minimum role for a route and its name in the audit, both declared at the route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from kiwiresearch.store import Role
 
 RequiredRole = Role | Literal["stranger"]
-"""'stranger' is for what everybody may see: that the server is up, and the page that asks for a token."""
+"""'stranger' is for what everybody may see: that the server is up, and the login page."""
 
 RouteAction = Literal["ask", "audit", "case", "export", "note", "remove", "research", "resume", "stop"]
 ROUTE_ACTIONS: tuple[RouteAction, ...] = get_args(RouteAction)
@@ -28,21 +28,21 @@ class RoleRule:
 
 
 OWNER_ONLY = RoleRule("owner", "unplaced")
-"""A route that declares no role is for owners alone, until somebody has thought about it."""
+"""A route that declares no role is for owners only, so that a forgotten declaration opens nothing."""
 
 MCP_RULE = RoleRule("reader")
 """All tools for models share one address; whether a role may call one of them is checked with the call."""
 
 
 def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callable[[E], E]:
-    """Declare the least role of an endpoint, and its name in the audit.
+    """Declare the minimum role of an endpoint, and its name in the audit.
 
-    Families: readers see what may be published. The living, and decisions that could reveal them, are for those
-    whom `family_owner` names besides.
+    Families: readers see what may be published. The living, and decisions that could reveal them, also need the
+    permission of `family_owner`.
     """
 
     def declare(endpoint: E) -> E:
-        # On the function itself, from where functools.wraps copies it to what a route class makes of it.
+        # On the function itself, from where functools.wraps copies it to the wrappers of route classes.
         endpoint.__dict__["role_rule"] = RoleRule(role, action)
         return endpoint
 
@@ -50,7 +50,7 @@ def allow(role: RequiredRole, action: RouteAction | Literal[""] = "") -> Callabl
 
 
 class RoleRouter(APIRouter):
-    """Routes that need the same role, but for those that `allow` marks."""
+    """Routes that need the same role, except for those that `allow` marks."""
 
     def __init__(self, role: RequiredRole, **options: Any) -> None:
         super().__init__(**options)
@@ -63,6 +63,6 @@ class RoleRouter(APIRouter):
 
 
 def rule_of_route(route: object) -> RoleRule:
-    """What the endpoint of a route declares."""
+    """The rule that the endpoint of a route declares."""
     rule: RoleRule = getattr(getattr(route, "endpoint", None), "role_rule", OWNER_ONLY)
     return rule

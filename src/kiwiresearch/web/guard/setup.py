@@ -24,14 +24,14 @@ from kiwiresearch.workspace import Actor, ServeSettings, UserRegister, Workspace
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """The users and the audit of a server; None for what the settings do not ask for."""
+    """The users and the audit of a server; None for those that the settings do not ask for."""
 
     store: Store | None = None
     authenticator: UserAuthenticator | None = None
     audit_log: AuditLog | None = None
 
     def require_users(self, request: Request) -> UserRegister:
-        """The users, to be changed in the name of the sender of a request."""
+        """The users, for changes in the name of the visitor."""
         if self.store is None or self.authenticator is None:
             raise Refused(
                 404, "This server has no users.", "'users = true' below [serve] in the settings gives it some."
@@ -90,7 +90,7 @@ def _check(rule: RoleRule, *, is_stranger: bool) -> None:
 
 
 class RoleCheck(HttpLayer):
-    """The same check for the app that serves tools to models, which has routes of its own."""
+    """The same check for the MCP app, which has its own routes."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         _check(MCP_RULE, is_stranger=scope["state"].get("is_stranger", True))

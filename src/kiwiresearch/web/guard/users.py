@@ -37,7 +37,7 @@ from kiwiresearch.web.problems import Problem, problem_of, refuse
 from kiwiresearch.workspace import LimitSettings, user_limits
 
 TRIES_A_MINUTE = 10
-"""How many wrong tokens one address may show in a minute."""
+"""How many wrong tokens one address may try in a minute."""
 USE_NOTED_S = 3_600.0
 MAX_NOTED = 10_000
 # A cookie is the id of a token, the time of the login in hexadecimal, and a signature of both.
@@ -70,7 +70,7 @@ class UserAuthenticator:
         self._lock = threading.Lock()
 
     def cookie_for(self, text: str, client: str) -> str | None:
-        """The cookie for a browser that showed this text; None if it is no token.
+        """The cookie for a browser that sent this text; None if it is not a token.
 
         The token cannot be derived from it, and it opens only pages and what they load.
         """
@@ -103,7 +103,7 @@ class UserAuthenticator:
         return self._visitor_by_token(signed[:ID_LETTERS]) if 0 <= age_s <= COOKIE_S else None
 
     def by_key(self, key: str) -> Visitor | None:
-        """The user of a reading key in an address."""
+        """The user of a reading key from an address."""
         token_id, signature = key[:ID_LETTERS], key[ID_LETTERS:]
         return self._visitor_by_token(token_id) if self._is_ours("reading", token_id, signature) else None
 
@@ -135,7 +135,7 @@ class UserAuthenticator:
         return int(datetime.fromisoformat(self._now()).timestamp())
 
     def _signature(self, use: str, signed: str) -> str:
-        """A signature for one use, which only this store can make."""
+        """A signature for one purpose, which only this store can make."""
         words = f"{use} {signed}".encode("utf-8", "replace")
         return hmac.new(self._secret, words, sha256).hexdigest()
 
