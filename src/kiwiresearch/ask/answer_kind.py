@@ -170,7 +170,7 @@ def _number(text: str, question: Question) -> AnswerSpan | None:
 def _name(text: str, question: Question) -> AnswerSpan | None:
     """A name that is not in the question: after 'by' or 'in', at the start, or the only one."""
     if without_initial_stops(text) != text:
-        return None  # offsets would not be those of the text
+        return None  # 'U.S.' is read as 'US', which shifts the offsets
     asked = set(question.query.words)
     known = question_words(question.language)
     dates = [(found.start, found.end) for found in dates_in(text, question.language)]

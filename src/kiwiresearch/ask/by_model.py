@@ -121,7 +121,7 @@ def _location(passage: Passage, dates: Mapping[str, str]) -> str:
 
 
 Fetch = Callable[[str], tuple[Passage, ...]]
-"""Returns the best passages of the page at a path; none if there is no such page."""
+"""Returns the best passages of the page at a path; none if the page does not exist."""
 
 TOOL_NAME = "fetch_article"
 MAX_FETCHES = 2

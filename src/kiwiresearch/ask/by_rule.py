@@ -116,7 +116,7 @@ READER_LANGUAGE = "eng"
 """The language the reading model was trained for."""
 
 MAX_WITHOUT_NAMED_PAGE = 0.3
-"""The highest confidence of an answer if the page that the question names is hidden: others seldom have it."""
+"""The highest confidence of an answer if the page that the question names is hidden: other pages seldom have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def answer_by_rule(context: AskContext, question: str, options: AskOptions, page
 def gather_evidence(
     context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None
 ) -> GatheredEvidence:
-    """What the words of a question find in the books, or on one page."""
+    """The evidence that a question's words find in the books, or on one page."""
     language = context.language_of(question)
     resolved = _with_correct_spelling(resolve(question, options.turns, language), context.books, language)
     asked = read_question(resolved.text, language)

@@ -1,4 +1,4 @@
-"""What a conversation is about after each turn, and its last question with one part replaced."""
+"""The subject of a conversation after each turn, and its last question with one part replaced."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_other_name(last: Utterance, other: str, subject: str) -> str:
 
 
 def _name_to_replace(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
-    """The name that another takes the place of: in a yes-or-no question the last, else its subject."""
+    """The name to replace: the last one in a yes-or-no question, else the subject."""
     if last.tokens[0].low in last.vocabulary.words["auxiliaries"]:
         return names[-1]
     return next((name for name in names if name.text in (subject, last.subject_name())), names[-1])
@@ -80,7 +80,7 @@ def _with_other_noun(last: Utterance, other: str) -> str:
     if tokens[0].low in words["whatever"] or end >= len(tokens):
         end = len(tokens) - 1
     elif end == len(tokens) - 1 and end > first:
-        end -= 1  # the last word is what they do: 'Do dogs dream?'
+        end -= 1  # the last word is the verb: 'Do dogs dream?'
     return last.text[: tokens[first].start] + other + last.text[tokens[end].end :]
 
 
@@ -122,7 +122,7 @@ MAX_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """What the conversation is about after a turn."""
+    """The subject and the people of a conversation after a turn."""
 
     last_question: Utterance
     subject: str

@@ -28,7 +28,7 @@ LineStart = Literal["", "line", "item"]
 ReplyKind = Literal["sentence", "heading"]
 
 MAX_LINE_CHARS = 4_000
-"""An endless line is cut here, so that the time for each piece of it stays the same."""
+"""A longer line is cut here, so that each new piece takes the same time to process."""
 
 GROUP = re.compile(r"\s*[\[【]([^\[\]【】\n]{1,80})[\]】]|\s*\(([a-z0-9]{6}(?:[,; ]+[a-z0-9]{6})*)\)")
 LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
@@ -85,7 +85,7 @@ class SentenceCutter:
                     yield from self._read(self._line[: open_group.start()] if open_group else self._line)
 
     def end(self) -> Iterator[ReplySentence]:
-        """What was held back, taken as complete."""
+        """The text held back so far, treated as complete."""
         yield from self._read(self._line, is_complete=True)
         self._line, self._count = "", 0
 
@@ -169,7 +169,7 @@ class Quiz:
         return self._paired(asked, said._replace(text=said.text[answer.end() if answer else 0 :]))
 
     def take_unanswered(self) -> str:
-        """The question that has no answer yet, which is removed."""
+        """Remove and return the question that has no answer yet."""
         said, self._question = self._question, None
         return said.text if said else ""
 
@@ -197,7 +197,7 @@ SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 
 
 class Draft:
-    """Takes a model's reply and gives back what may be shown."""
+    """Checks a model's reply and returns the parts that may be shown."""
 
     def __init__(
         self, found: Answer, quote_of: QuoteOf, reader: Reader | None = None, *, withhold_general: bool = False
@@ -221,16 +221,16 @@ class Draft:
         self._opens = ""
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
-        """Let passages be cited from now on."""
+        """Allow these passages to be cited from now on."""
         self.passages |= {passage.key: passage for passage in passages}
 
     def feed(self, text: str) -> Iterator[str]:
-        """What may be shown, as soon as it is complete and checked."""
+        """The parts of the reply that are complete, checked and may be shown."""
         for said in self._cutter.feed(text):
             yield from filter(None, [self._take(said)])
 
     def end(self, *, is_whole: bool) -> Iterator[str]:
-        """The rest; if the reply is not whole, its unfinished sentence is not shown."""
+        """The rest of the reply; if it was cut off, its unfinished sentence is dropped."""
         rest = list(self._cutter.end())
         if is_whole:
             for said in rest:
@@ -254,7 +254,7 @@ class Draft:
         return {key: number for number, key in enumerate(keys, start=1)}
 
     def general(self, words: str) -> Iterator[str]:
-        """A reply that nothing supports, as the model's general words."""
+        """An unsupported reply, presented as the model's general knowledge."""
         self.is_general, self.dropped, self._opens = True, [], ""
         cutter = SentenceCutter(self.language)
         for said in [*cutter.feed(words), *cutter.end()]:
@@ -337,7 +337,7 @@ class Draft:
         return heading + self._put(f"{text} {''.join(f'[{number}]' for number in sorted(numbers))}")
 
     def _take_general(self, said: ReplySentence) -> str:
-        """The model's own words, without anything that looks like a source."""
+        """The model's own words, with anything that looks like a source removed."""
         text = " ".join(ADDRESS.sub("", SENTINEL.sub("", said.text, count=1)).split())
         if not words_in(text) or SOURCES.fullmatch(text):
             return ""

@@ -99,7 +99,7 @@ DropReason = (
 )
 MAX_CHARS = 500
 FEW_WORDS = 3
-"""With fewer words it is not a sentence of its own, but an answer to something."""
+"""A text with fewer words is not a sentence but a short answer to the question."""
 
 COPIED = 0.8
 """A sentence with this share of another is a copy of it, and must have the same number of denials."""
@@ -117,11 +117,11 @@ ASIDE_OPENING = re.compile(
 
 
 POSSESSIVE_OPENING = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
-"""'Her father' is someone else than she."""
+"""A sentence that starts with 'Her father' is not about her."""
 
 
 class SupportedSentence(NamedTuple):
-    """A supported sentence: the keys of the passages, their sentences, and whether it had named others."""
+    """A supported sentence: the keys of its passages, their sentences, and whether the model had cited other keys."""
 
     keys: tuple[str, ...]
     support: tuple[PassageSentence, ...]

@@ -136,5 +136,5 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
 
 
 def _is_short_for(short: list[str], name: list[str]) -> bool:
-    """As "Newton" is for "Isaac Newton", but not "Porgy" for "Porgy and Bess"."""
+    """Whether a name is short for another: "Newton" for "Isaac Newton", but not "Porgy" for "Porgy and Bess"."""
     return short == name or ("and" not in name and short in (name[: len(short)], name[-len(short) :]))

@@ -208,9 +208,9 @@ class TitleMatch:
     query_share: float = 0.0
     """How much of the query is in the title."""
     title_share: float = 0.0
-    """How much of the title is in the query; less if that is only a small part of the query."""
+    """How much of the title is in the query; less if this is only a small part of the query."""
     name_share: float = 0.0
-    """How much of the query is the title itself, word for word."""
+    """The share of the query that matches the title word for word."""
     exactness: float = 0.0
     """1 if the title is the query, 0.5 if it is in another form."""
     stems: frozenset[str] = frozenset()
@@ -274,7 +274,7 @@ class QueryScorer:
         return 0.5 if share > NEARLY_ALL and all(s in self.rarity for s in stems if s not in stop_words) else 0.0
 
     def _stem(self, word: str) -> str:
-        """The stem of a title's word; for a Roman number, the query's number if it is the same."""
+        """The stem of a title's word; for a Roman numeral, the query's number if it is the same."""
         return self.figures.get(word) or stemmer(self.query.language)(word)
 
     def quick(self, candidate: SearchCandidate, title: TitleMatch, *, primary: bool = False) -> Score:

@@ -18,7 +18,7 @@ from kiwiresearch.text import fold, without_spaces
 from kiwiresearch.zim import Book
 
 VERSION = "1"
-"""Of the tables and of the folding; an index of another version is rebuilt."""
+"""The version of the tables and of the folding; an index of another version is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ PIECE = 3
 """How many letters at one end must be right if there are two slips; words are indexed by these."""
 
 PER_SIZE = 600
-"""How many words with the same start and length are compared, the commonest."""
+"""How many words with the same start and length are compared, the most common first."""
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -269,7 +269,7 @@ class TitleIndex:
         return found
 
     def _together(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
-        """Titles with as many of the words, or pairs of them, as can be searched in the time allowed."""
+        """Titles with as many of the words, or pairs of them, as fit into the time limit."""
         words = tuple(heaviest)
         while len(words) > 1 and _cost(words, counts) > MAX_COST_US:
             words = words[:-1]
@@ -347,7 +347,7 @@ LAST = "\U0010ffff"
 
 
 def open_titles(file: Path, book: Book) -> TitleIndex | None:
-    """The title index of a book; None if there is no file, IndexStale if it is of another book or damaged."""
+    """The title index of a book; None without a file, IndexStale if it is damaged or of another book."""
     if not file.is_file():
         return None
     try:

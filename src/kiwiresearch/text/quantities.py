@@ -85,7 +85,7 @@ def counted_nouns(language: str) -> CountedNouns:
 
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
-"""A number before a word, or no number at all: then it cannot be a time of day or the like."""
+"""A number before a word, or no number: then it cannot be a time of day or the like."""
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")

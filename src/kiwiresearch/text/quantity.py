@@ -219,7 +219,7 @@ class NumberCues:
         return WordsBefore(words, written.rsplit(None, 1)[-1], written[-1].isspace())
 
     def qualifier(self, before: WordsBefore, text: str, ends: Iterable[int], limit: int) -> Qualifier:
-        """What the words before a number, or after the quantity, say about its precision."""
+        """The qualifier expressed by the words before a number or after the quantity."""
         words = before.words
         if words and words[-1].lstrip(OPENING) in self._qualifier_ends:
             for length in range(min(MAX_QUALIFIER_WORDS, len(words)), 0, -1):

@@ -94,7 +94,7 @@ def _without_doubt_words(before: Sequence[str], language: DateWords) -> Sequence
 
 
 def is_bound(before: Sequence[str], language: DateWords) -> bool:
-    """'no later than 1803': a bound of several words, the last of which alone would suggest a count."""
+    """'no later than 1803': a bound of several words, whose last word alone would suggest a count."""
     phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
     return any((lead := language.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
 
