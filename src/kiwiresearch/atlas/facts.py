@@ -47,7 +47,7 @@ class FactWords:
     adjective: re.Pattern[str]
 
     def cues(self) -> list[str]:
-        """Words of which every sentence that states a fact has at least one."""
+        """Cue words; every sentence that states a fact has at least one."""
         verbs = {cue.rpartition(" ")[2] for cue in self.events}
         return sorted({*self.lasting, *self.changing, *self.adjectives, *verbs})
 
@@ -150,7 +150,7 @@ YEAR = re.compile(
 )
 """A year, with or without day and month before it; not the end of '45-1050', which is another quantity."""
 LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
-"""What may precede the subject of a sentence: a time or a source."""
+"""Phrases that may precede the subject of a sentence: a time or a source."""
 BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")

@@ -96,7 +96,7 @@ def book_identity(archive: LibzimArchive) -> BookIdentity:
 
 
 def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
-    """A hash of everything besides the book that rows depend on: not of engine, batches or workers."""
+    """A hash of everything that rows depend on except the book: not of engine, batches or workers."""
     parts = {
         "format": FORMAT,
         "version": version,

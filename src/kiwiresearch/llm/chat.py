@@ -38,7 +38,7 @@ DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ModelServer:
-    """One address, the request fields it has refused, and what it says about itself."""
+    """One server address, the request fields it has refused, and what it reports about itself."""
 
     def __init__(self, address: str, *, key: str, timeouts: Timeouts) -> None:
         self.root = server_root(address)
@@ -53,7 +53,7 @@ class ModelServer:
 
     @contextmanager
     def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Deadline) -> Iterator[HttpResponse]:
-        """Open a response whose body is still to be read; all transport errors, also later ones, become ours."""
+        """Open a response without reading its body; transport errors, including later ones, become our own."""
         content = None if request is None else json.dumps(request).encode()
         try:
             with self._client.open(

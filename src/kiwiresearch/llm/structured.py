@@ -52,7 +52,7 @@ def json_candidates(text: str) -> Iterator[str]:
         scan = JsonScan(text, start)
         if scan.result:
             yield scan.result
-        # The inside of an object is never taken for the object itself; but a brace in prose has no inside.
+        # An object nested in a candidate is not a candidate itself, unless the outer brace is just part of prose.
         start = text.find("{", start + 1 if not scan.is_whole and IN_PROSE.match(text, start) else scan.end)
 
 
@@ -135,7 +135,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 MAX_PROBLEMS = 4
 MAX_ECHO = 2_000
-"""How much of a bad reply is shown to the model again."""
+"""How many characters of a bad reply are shown to the model again."""
 
 
 def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:

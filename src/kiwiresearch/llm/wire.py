@@ -20,7 +20,7 @@ DONE = "[DONE]"
 
 
 class BadServerOutput(Exception):
-    """These are not the bytes of a model server; never seen outside this package."""
+    """The bytes are not from a model server; never raised outside this package."""
 
 
 def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:

@@ -1,4 +1,4 @@
-"""What tags mean when a page is read: a cut, or a part of the text's structure."""
+"""The meaning of tags when a page is read: a cut, or a part of the text's structure."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
     """The book's own suggestions, for what may be the start of a title."""
     texts = [query.core] if len(query.terms) <= SUGGESTED_WORDS else []
-    if texts and not book.is_served:  # on a server each would be a request
+    if texts and not book.is_served:  # on a server each would cost a request
         head, _, last = query.core.rpartition(" ")
         texts += [f"{head} {form}".strip() for form in spellings(last)]
     if book.titles is None:

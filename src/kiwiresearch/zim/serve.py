@@ -2,8 +2,8 @@
 
 Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
 /content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
-of a book is taken from its catalogue entry; /raw, /search and /suggest have
-kept their form.
+of a book is taken from its catalogue entry; /raw, /search and /suggest are
+the same in all versions.
 """
 
 from __future__ import annotations
