@@ -142,7 +142,7 @@ class Answer:
     closest: tuple[AnswerCitation, ...] = ()
     """If the question is refused, the sentences that come closest, best first."""
     senses: tuple[Sense, ...] = ()
-    """What else a name in the question may mean; the answer is about one of them."""
+    """Meanings of a name in the question; the answer is about one of them."""
     score: Score = NO_SCORE
     """The score of the first line."""
     present: AnswerBook | None = None
@@ -163,7 +163,7 @@ class Answer:
     """The id of the reading model that chose the sentences; empty if words alone did."""
     dropped: tuple[DroppedSentence, ...] = ()
     subject: str = ""
-    """What the question is about, for the next question of the conversation."""
+    """The subject of the question, for the next question of the conversation."""
     missing: tuple[MissingBooks, ...] = ()
     """Books that could not be searched, since their hosts are unreachable."""
 

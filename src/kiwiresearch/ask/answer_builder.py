@@ -34,7 +34,7 @@ MIN_STRENGTH = 0.6
 def disagreements(
     shown: Sequence[ScoredUnit], others: Sequence[ScoredUnit], language: str
 ) -> tuple[AnswerConflict, ...]:
-    """Contradictions of what is shown with the next best sentences about the same thing; the clearest first."""
+    """Contradictions between the shown and the next best sentences about the same thing; the clearest first."""
     prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.read.units[one.unit].kind == "sentence")
     units = list({one.place: one for one in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.read.page.title, language)) for unit in units]
@@ -165,7 +165,7 @@ class AnswerBuilder:
         return self.context.reader.id if self.context.reader and is_read else ""
 
     def _senses(self) -> tuple[Sense, ...]:
-        """What else the name may mean, if the answer is about one of several senses."""
+        """The senses of the name, if the answer is about one of several."""
         senses, units = self.evidence.senses, self.evidence.units
         shown = units[0].read.page.ref if units and self.is_answered else None
         others = tuple(one for one in senses if one.ref != shown)
@@ -179,7 +179,7 @@ class AnswerBuilder:
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
-        """What the question is about: the page it names, else its own subject, else the best page."""
+        """The subject of the question: the page it names, else its own subject, else the best page."""
         best = self.evidence.units[0].read.page.title if self.evidence.units else ""
         return best if self.evidence.is_named else self.resolved.subject or best
 

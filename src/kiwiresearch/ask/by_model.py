@@ -323,7 +323,7 @@ def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, tro
 
 
 def _notices(found: Answer, draft: Draft, session: ModelSession, trouble: str) -> Iterator[str]:
-    """What a reader should know about the model's part in this answer."""
+    """Notices about the model's part in this answer."""
     if trouble and draft.lines:
         yield model_broke_off(session.model, trouble)
     elif trouble:

@@ -172,7 +172,7 @@ class GatheredEvidence:
         return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:
-        """The same with the evidence ranked by the reading model, if it can be used. No book is opened."""
+        """A copy with the evidence ranked by the reading model, if it can be used. No book is opened."""
         if self.context.reader is None or not self.is_readable:
             return self
         from kiwiresearch.ask.reranker import rerank

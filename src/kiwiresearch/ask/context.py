@@ -47,7 +47,7 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
         if len(chosen) >= max_units or one.total < units[0].total - far:
             break
         if wants_kind and one.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
-            continue  # if the best one says when, one that does not adds nothing
+            continue  # if the best one has the kind of answer asked for, one without it adds nothing
         folded = " ".join(one.text.casefold().split())
         if folded not in texts:
             texts.add(folded)

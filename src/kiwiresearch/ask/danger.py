@@ -26,7 +26,7 @@ DangerKind = Literal[
     "radiation", "pregnancy", "gas", "electricity", "exposure", "body", "water",
     "dilution", "food", "diving", "tide", "toxicity", "dose", "eating",
 ]  # fmt: skip
-"""What kind of number it is; if several fit, the first is chosen."""
+"""The kind of number; if several fit, the first is chosen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ class DialogueState:
     place: str = ""
 
     def referent_of(self, pointing: UnresolvedPronoun) -> str:
-        """What a pronoun refers to."""
+        """The referent of a pronoun."""
         if pointing.kind in ("male", "female"):
             if self.relation_kind == pointing.kind:
                 return self.relation
@@ -205,7 +205,7 @@ def relation_in(last: Utterance) -> tuple[str, str]:
 
 
 def subject_of(asked: Utterance, language: str) -> str:
-    """What a self-contained question is about."""
+    """The subject of a self-contained question."""
     name = asked.subject_name()
     if name or not asked.tokens:
         return name
@@ -217,7 +217,7 @@ def subject_of(asked: Utterance, language: str) -> str:
 
 
 def _after_verb(asked: Utterance) -> str:
-    """What follows the first auxiliary verb of a question; all of it if there is none."""
+    """The words after the first auxiliary verb of a question; all words if it has none."""
     verbs = asked.vocabulary.words["auxiliaries"]
     verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.low in verbs), -1)
     return asked.text[asked.tokens[verb + 1].start :]

@@ -35,7 +35,7 @@ LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
 BETWEEN = re.compile(r"[,;|\s]+")
 KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
 KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
-"""What models write in place of a key: a key, an invented one, or a number."""
+"""Citation marks as models write them: a key, an invented key, or a number."""
 
 BEHIND_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
@@ -189,7 +189,7 @@ MAX_DROPPED_CHARS = 200
 MAX_SNIPPET_CHARS = 300
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
 VERDICT = re.compile(r"(?:Yes|No)\s*[,.:;–—-]\s*(?=\w)")
-"""Nothing can support a bare yes or no; the sentence after it is what is checked."""
+"""Nothing can support a bare yes or no, so the sentence after it is checked instead."""
 
 SOURCES = re.compile(r"\W*(?:sources?|references?|citations?)\s*:.*", re.IGNORECASE)
 ADDRESS = re.compile(r"\(?\b(?:https?://|www\.)\S+")

@@ -197,7 +197,7 @@ class SentenceJudge:
         )
 
     def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> DropReason | None:
-        """What is wrong with the words of a text whose facts are all in the passages."""
+        """The problem with the words of a text whose facts are all in the passages."""
         holders = fact_language(self.language).holders
         known = {word.lower() for words in shown for word in WORD.findall(words)}
         if any(word in holders and word not in known for word in map(str.lower, WORD.findall(text))):
@@ -221,7 +221,7 @@ class SentenceJudge:
         return len(mine & theirs) / len(mine) if mine else 1.0
 
     def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
-        """What is wrong if a text mixes up its sentences: a number of one with the subject of another."""
+        """The problem if a text mixes up its sentences: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"
         figures = figures_in(text, self.language)

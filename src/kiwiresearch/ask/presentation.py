@@ -193,7 +193,7 @@ def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText
 
 
 def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
-    """What is shown below the answer: a refusal, disagreements, notices and sources."""
+    """The parts below the answer: a refusal, disagreements, notices and sources."""
     sources = numbered(answer)
     if not answer.grounded:
         closest = tuple(ClosePassage(on_one_line(one.citation.quote.text), one) for one in answer.closest)

@@ -1,4 +1,4 @@
-"""What a question asks for: its words, the kind of answer it wants, and what it compares."""
+"""Parses a question: its words, the kind of answer it wants, and the things it compares."""
 
 from __future__ import annotations
 

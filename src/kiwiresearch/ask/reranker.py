@@ -77,7 +77,7 @@ def _verdict(best: _ReaderJudgement | None) -> Verdict:
 def _reader_features_of(
     found: dict[Key, _ReaderJudgement], one: ScoredUnit
 ) -> tuple[dict[str, float], tuple[int, int] | None]:
-    """What the model says about a unit, by name, and the span of the answer in it."""
+    """The model's judgement of a unit as named features, and the span of the answer in it."""
     seen = found.get((one.read.page.ref, one.unit))
     if seen is None:
         return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None

@@ -177,6 +177,6 @@ def _read(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
 
 
 def _problem(found: ValidationError) -> str:
-    """What is wrong with an object, field by field; empty if it is not even JSON."""
+    """The problems of an object, field by field; empty if it is not even JSON."""
     rows = [row for row in found.errors(include_url=False, include_context=False) if row["type"] != "json_invalid"]
     return "; ".join(f"{'.'.join(map(str, row['loc'])) or 'it'}: {row['msg']}" for row in rows[:MAX_PROBLEMS])

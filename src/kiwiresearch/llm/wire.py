@@ -95,7 +95,7 @@ TOO_LONG = re.compile(
     r"|prompt is too long|too many tokens",
     re.IGNORECASE | re.DOTALL,
 )
-"""How servers say that a prompt is too long."""
+"""Error messages of servers for a prompt that is too long."""
 
 REFUSED = frozenset({400, 422})
 OWN_ERROR = 500

@@ -292,7 +292,7 @@ MAX_FOOTER_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """A page's markup, split into the article and what is around it, and its provenance."""
+    """A page's markup, split into the article and its surroundings, and its provenance."""
 
     article: str
     around: str

@@ -231,17 +231,17 @@ class OpenBook:
             self._prefetcher.once("title", paths)
 
     def prefetch_targets(self, paths: Iterable[str]) -> None:
-        """The same for paths that will be resolved."""
+        """Announce paths that will be resolved."""
         if self._prefetcher:
             self._prefetcher.once("resolve", paths)
 
     def prefetch_texts(self, paths: Iterable[str]) -> None:
-        """The same for pages whose text alone will be read."""
+        """Announce pages of which only the text will be read."""
         if self._prefetcher:
             self.prefetch_pages(path for path in paths if path not in self._texts)
 
     def prefetch_pages(self, paths: Iterable[str]) -> None:
-        """The same for pages that will be read completely."""
+        """Announce pages that will be read completely."""
         if self._prefetcher:
             self._prefetcher.each("read", paths)
 

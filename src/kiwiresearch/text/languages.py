@@ -104,7 +104,7 @@ class LanguageWords:
     asides: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
     """Headings of sections about a thing in culture: films, novels, stamps."""
     aside_headings: frozenset[str] = _read_by(_phrase_set)
-    """The same, as complete headings."""
+    """Headings of such sections that must match completely."""
     minor_headings: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
     """Headings of sections that a summary does not need."""
     open_questions: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})

@@ -159,7 +159,7 @@ class WordsBefore(NamedTuple):
     words: tuple[str, ...]
     """In lower case, the nearest last, with their punctuation."""
     last: str
-    """The nearest word as it is written."""
+    """The nearest word as written."""
     is_adjacent: bool
     """Whether only white space, but no line end, is between it and the number."""
 

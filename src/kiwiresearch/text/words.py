@@ -35,7 +35,7 @@ STRAY = re.compile(r"(?<![\w+#])[+#]+|(?<![+#])(?:\+|#+)(?=[^\W_])")
 
 
 class _Table(dict[int, str | None]):
-    """What each character is replaced by, computed when it first occurs."""
+    """The replacement of each character, computed when it first occurs."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)

@@ -318,7 +318,7 @@ def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
 
 
 def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
-    """The model and embedder of the settings, if any; what is opened is closed with the stack."""
+    """The model and embedder of the settings, if any; both are closed with the stack."""
     settings, cache = workspace.settings, workspace.folders.cache
     advice = SearchHelpers(say=workspace.opener.say)
     if settings.embedder.strip():

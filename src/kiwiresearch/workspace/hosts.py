@@ -190,7 +190,7 @@ class HostPresence:
         self._hosts.refresh()
 
     def leave(self) -> None:
-        """Remove this host from the store, so that nobody waits for it."""
+        """Remove this host from the store, so that no other host waits for it."""
         self._stopping.set()
         for thread in self._threads:
             if thread.is_alive():

@@ -1,4 +1,4 @@
-"""The books on the shelf, other books and servers on this machine, what is wrong with them, and what to do about it."""
+"""The books on the shelf, other books and servers on this machine, their problems, and how to solve them."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
 
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
-"""What libzim raises for damaged entries."""
+"""The exceptions that libzim raises for damaged entries."""
 
 TITLE_LISTING = "listing/titleOrdered/v1"
 

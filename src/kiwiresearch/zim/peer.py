@@ -143,7 +143,7 @@ class PeerArchive:
             self._prefetched_bytes += sum(map(_size, found.values()))
 
     def prefetch_simple(self, name: SimpleCall, of: Iterable[str]) -> None:
-        """The same for calls that take a path or some words."""
+        """Prefetch calls that take a path or some words."""
         makers: dict[SimpleCall, Callable[[str], Call[Any]]] = {
             "read": self._read,
             "resolve": _resolve,

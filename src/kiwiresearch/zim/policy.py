@@ -87,7 +87,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPages:
-    """How many pages were hidden, and by whose policy: shown, so that nobody thinks the book lacks them."""
+    """How many pages were hidden, and by whose policy; shown so that readers do not think the book lacks them."""
 
     pages: int = 0
     policy_name: str = ""
@@ -119,7 +119,7 @@ class HiddenRecord(Record):
 
 
 class HiddenTitles:
-    """Matches hidden titles, whatever their case, accents, punctuation and underscores."""
+    """Matches hidden titles, ignoring case, accents, punctuation and underscores."""
 
     def __init__(self, rules: Collection[str]) -> None:
         self._exact = frozenset(fold(rule) for rule in rules if ANYTHING not in rule)

@@ -99,7 +99,7 @@ class KiwixServer:
             raise self._unreachable(f"{words.get(failure.kind, 'does not answer')}: {failure}") from failure
 
     def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
-        """The same, but a server error or a request for a password raises BookUnreachable."""
+        """Like `get`, but a server error or a request for a password raises BookUnreachable."""
         response = self.get(path, method=method, span=span)
         if response.status in REFUSALS or response.status >= 500:
             raise self._unreachable(f"answers with an error ({response.status})")

@@ -119,7 +119,7 @@ class Opener:
         self.peer_opener: PeerOpener | None = None
         """Opens books of other hosts; None if no store is shared with any."""
         self._catalogues: dict[str, tuple[ServedBook, ...]] = {}
-        """What each kiwix-serve offers, by its address."""
+        """The books of each kiwix-serve, by its address."""
 
     def open(self, source: Source) -> Archive:
         """Open a book, without the pages that the policy hides."""
