@@ -91,6 +91,8 @@ def has_new_name(text: str, question: Question) -> bool:
 
 
 FAR = 1_000
+"""The distance assigned to a word inside the span, which does not count."""
+
 MAX_VALUE_CHARS = 120
 
 

@@ -35,6 +35,8 @@ MIN_RATIO = 50
 """A word that the books have is a typo only if the other word is on this many times as many pages."""
 
 MAX_TYPO_PAGES = 3
+"""A word on at most this many pages may be a typo of any common word."""
+
 MAX_RANK = 100
 """A word on more pages than `MAX_TYPO_PAGES` is a typo only of one of the commonest words, up to this rank: 'teh'."""
 

@@ -38,14 +38,19 @@ KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|k
 """Citation marks as models write them: a key, an invented key, or a number."""
 
 BEHIND_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
+"""Marks after a full stop are moved before it, so that they stay with their own sentence."""
+
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
 """A group at the end that is not complete yet, or may become a link."""
 
 MARKER = re.compile(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
+"""The bullet or number of a list item."""
+
 HEADING = re.compile(r"\s*(?:#{1,6}\s+(.+?)|\*\*([^*]+)\*\*:?)[\s#]*")
 MARKUP = re.compile(r"\*\*|__|`|^\s*#{1,6}\s+|^\s*>\s*")
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:?!])")
 TWO_STOPS = re.compile(r"([.?!…])\.(?=$|\s)")
+"""Removing a mark between two stops leaves both: 'born.[1].' becomes 'born..'."""
 
 
 class ReplySentence(NamedTuple):
@@ -134,6 +139,7 @@ MAX_QUESTIONS = 5
 QUESTION = re.compile(r"(?:\d+[.)]\s*)?(?:q|question)\s*\d*\s*[:.)]\s*", re.IGNORECASE)
 ANSWER = re.compile(r"(?:\d+[.)]\s*)?(?:a|answer)\s*\d*\s*[:)]\s*", re.IGNORECASE)
 BOTH_ON_ONE_LINE = re.compile(r"(?<=[?.!])\s*(?:A|Answer)\s*\d*:\s*")
+"""Splits a line with a question and its answer."""
 
 
 class QuizPair(NamedTuple):
@@ -188,10 +194,14 @@ SUPPORTED_SHARE: dict[Mode, float] = {"default": 0.6, "eli10": 0.45, "advanced":
 MAX_DROPPED_CHARS = 200
 MAX_SNIPPET_CHARS = 300
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
+"""The marker of general words, which models do not always write exactly like `GENERAL`."""
+
 VERDICT = re.compile(r"(?:Yes|No)\s*[,.:;–—-]\s*(?=\w)")
 """Nothing can support a bare yes or no, so the sentence after it is checked instead."""
 
 SOURCES = re.compile(r"\W*(?:sources?|references?|citations?)\s*:.*", re.IGNORECASE)
+"""A list of sources added by the model."""
+
 ADDRESS = re.compile(r"\(?\b(?:https?://|www\.)\S+")
 SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 

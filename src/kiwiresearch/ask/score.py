@@ -192,6 +192,8 @@ def _label(read: SegmentedPage, number: int, matches: WordMatches, question: Que
 
 
 ALL_WORDS = 0.98
+"""From this share on, all words count as found."""
+
 FAR_AHEAD = 8.0
 """A lead of this many points over the best sentence of any other page counts as the largest possible."""
 
@@ -281,6 +283,7 @@ def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: S
 
 WORD_FEATURES = ("always", "words and title", "words nearby", "names missing", "unknown words", "not the kind")
 MAX_LOGIT = 8.0
+"""Larger logits of the reading model are cut off here, in both directions."""
 
 
 def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) -> dict[str, float]:

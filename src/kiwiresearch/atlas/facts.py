@@ -153,7 +153,11 @@ LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
 """Phrases that may precede the subject of a sentence: a time or a source."""
 BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
+"""Words and signs in brackets which show that the dates are not those of a life, or are uncertain."""
+
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")
+"""The unit at the end of a label: 'Area (km²)'."""
+
 BASES = ("census", "estimate")
 MAX_VALUE_OFFSET = 6
 """A value that starts later in its row is one of several."""

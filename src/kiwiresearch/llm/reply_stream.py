@@ -12,14 +12,22 @@ from kiwiresearch.llm.model import Finish, Piece, Reply, ToolCall
 from kiwiresearch.llm.wire import BadServerOutput, CallPart, Delta, complaint_in, delta_in
 
 STRIDE = 64
+"""How many characters are read between two checks for repetition."""
+
 WINDOW = 4096
 COPIES = 5
+"""A unit repeated this often at the end of a text counts as repetition."""
+
 MAX_UNIT = 800
 MIN_RUN = 200
+"""All copies together must have at least this many characters."""
+
 MIN_RUN_OF_SIGNS = 400
 """Rules and rows of dots may be long on purpose."""
 
 ANCHOR = 24
+"""Earlier occurrences of this many last characters are tried as the start of the repetition."""
+
 SAME_HEADING = 4
 """A report that starts the same section for the fourth time will start it again."""
 

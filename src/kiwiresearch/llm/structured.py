@@ -22,10 +22,14 @@ def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 
 MAX_STARTS = 8
+"""How many opening braces are tried."""
+
 PART = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]|[^"{}\[\],]++', re.DOTALL)
 CONTROL = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 WHOLE_WORD = re.compile(r":\s*(?:true|false|null)\s*$")
 IN_PROSE = re.compile(r'\{\s*[^\s"}]')
+"""A brace followed by neither a key nor a closing brace, so it is part of prose and not of JSON."""
+
 CLOSER = {"{": "}", "[": "]"}
 
 

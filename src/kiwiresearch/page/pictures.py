@@ -23,6 +23,7 @@ MIN_PIXELS = 80
 MAX_CAPTION_CHARS = 300
 NUMBER = re.compile(r"\d{1,6}")
 FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
+"""Alternative texts that are just the name of the file say nothing about the picture."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ USUAL_LENGTH = 19_000
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
+"""The usual constants of BM25, k1 and b: how soon a repeated word stops counting, and how much length matters."""
+
 WORD_ROOM = 12
 """Two words are together if at most this many characters, for each word between them in the query, separate them."""
 
@@ -197,6 +199,8 @@ def _excerpt(query: Query, excerpt: str) -> float:
 
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
+"""From this share on, a title counts as complete; the sum of its parts may be slightly less than 1."""
+
 UNASKED = 5.0
 """The assumed rarity of a title's word that is not in the query."""
 

@@ -18,13 +18,21 @@ from kiwiresearch.search.query import ROMAN, Query, QueryTerm
 from kiwiresearch.text import fold, language_words, roots, spellings, words_in
 
 LIST_DECAY = 15
+"""The rank at which a page of a single word's list counts half."""
+
 PAIRED_WORDS = 8
+"""Groups are made of this many of the rarest words."""
+
 SUBSET_DECAY = 60
+"""The rank at which a page of a group's list counts half."""
+
 FIRST = 2
 LONGER = 3
 """The lists of the first groups, which have most of the query, are read this many times further."""
 
 ENOUGH = 60
+"""No further groups are searched once this many pages have been found by groups."""
+
 FROM_TEXT = 60
 """How many pages found by full text become candidates."""
 

@@ -58,7 +58,11 @@ def rebuild_hint(book: Book) -> str:
 
 
 MIN_FOR_ONE_SLIP = 4
+"""Words with fewer letters are not corrected."""
+
 MIN_FOR_TWO_SLIPS = 6
+"""Words with fewer letters may have only one slip."""
+
 MAX_LETTERS = 32
 PIECE = 3
 """How many letters at one end must be right if there are two slips; words are indexed by these."""

@@ -24,6 +24,7 @@ COUNTED_ONE_BY_ONE = 100
 """Below this, a count is exact."""
 
 FLOAT_NOISE = 1e-9
+"""The relative rounding error of floats, which is not a difference between quantities."""
 
 MISTAKEN = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
 """Kilometres for miles, metres for feet, kilograms for pounds, thousands for millions."""

@@ -142,6 +142,8 @@ CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
 PARTIAL = 206
 PAST_THE_END = 416
+"""The HTTP status for a range that starts after the end of the page."""
+
 REFUSALS = frozenset({401, 403, 407})
 
 
@@ -333,6 +335,8 @@ class ServeArchive:
 
 
 LETTER = re.compile(r"[A-Z-]/.")
+"""A path that starts with a namespace, as in old books: 'A/Ray_Charles'."""
+
 NOWHERE = HttpReply(404, {})
 
 

@@ -28,6 +28,7 @@ GOES_ON = frozenset(" \u00a0–—-")
 AD = LeadPhrase("ad")
 BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
 DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
+"""A question mark that belongs to the date before it: '1803?–1870'."""
 
 
 def points_in(text: str, language: DateWords) -> list[DatePoint]:
