@@ -27,7 +27,7 @@ def pattern_of(language: str, name: str) -> re.Pattern[str]:
 
 
 def kind_match(text: str, question: Question) -> float:
-    """1 if the text has what this kind of question wants, 0 if it does not, 0.5 if nothing special is wanted."""
+    """1 if the text has the kind of answer that the question asks for, 0 if not, 0.5 if any kind will do."""
 
     def has(name: str) -> bool:
         return pattern_of(question.language, name).search(text) is not None

@@ -38,7 +38,7 @@ MAX_TYPO_PAGES = 3
 """A word on at most this many pages may be a typo of any common word."""
 
 MAX_RANK = 100
-"""A word on more pages than `MAX_TYPO_PAGES` is a typo only of one of the commonest words, up to this rank: 'teh'."""
+"""A word on more pages than `MAX_TYPO_PAGES` is only a typo of one of the most common words, up to this rank: 'teh'."""
 
 
 ABBREVIATIONS = {"ww1": "World War I", "wwi": "World War I", "ww2": "World War II", "wwii": "World War II"}
@@ -108,7 +108,7 @@ def _is_alike(word: str, other: str) -> bool:
 
 @cache
 def common_words() -> dict[str, int]:
-    """The ranks of the words that are one token for the reading model, the commonest first."""
+    """The ranks of the words that are one token for the reading model, most common first."""
     text = (files("kiwiresearch.reader") / "data" / "words.txt").read_text(encoding="utf-8")
     words = (word for word in text.split("\n") if len(word) >= MIN_LETTERS and word.isascii() and word.isalpha())
     return {word: rank for rank, word in enumerate(words)}
@@ -170,7 +170,7 @@ class GatheredEvidence:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the reading model can be used: there is one, it is wanted, and it knows the language."""
+        """Whether the reading model can be used: it is available, enabled, and knows the language."""
         return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:

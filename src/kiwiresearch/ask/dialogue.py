@@ -17,7 +17,7 @@ END = re.compile(r"[\s?!.]+$")
 
 
 def with_other_name(last: Utterance, other: str, subject: str) -> str:
-    """'What is the capital of France?' asked about Germany; empty if nothing can be replaced."""
+    """'What is the capital of France?' with Germany instead; empty if nothing can be replaced."""
     preposition, bare = _split_preposition(other, last)
     if group := _with_other_group(last, bare):
         return group
@@ -45,7 +45,7 @@ def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
 
 
 def _with_other_group(last: Utterance, other: str) -> str:
-    """'How much may an adult take?' asked about a child."""
+    """'How much may an adult take?' with a child instead."""
     groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
     place = next((at for at, token in enumerate(last.tokens) if token.low in groups), -1)
     if place < 0 or groups.isdisjoint(plain_lower(other).split()[-1:]):
@@ -93,7 +93,7 @@ def _split_preposition(other: str, last: Utterance) -> tuple[str, str]:
 
 
 def with_other_year(last: Utterance, year: str) -> str:
-    """'Who was king in 1800?' asked about 1900."""
+    """'Who was king in 1800?' with 1900 instead."""
     found = last.vocabulary.year.search(last.text)
     phrase = year if not year[0].isdigit() else last.vocabulary.templates["year"].format(year)
     if not found:
@@ -102,7 +102,7 @@ def with_other_year(last: Utterance, year: str) -> str:
 
 
 def with_question_word(last: Utterance, word: str) -> str:
-    """'When was Darwin born?' asked with 'where' or 'why'."""
+    """'When was Darwin born?' with 'where' or 'why' instead."""
     asking = END.sub("", word).capitalize()
     tokens, words = last.tokens, last.vocabulary.words
     verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)

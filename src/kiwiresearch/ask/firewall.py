@@ -136,12 +136,12 @@ class SentenceJudge:
     share: float = 0.6
     """The share of its content words that must be in the passage."""
     reader: Reader | None = None
-    """Resolves "he" and "she" in a passage; without it, they are taken for the subject of the page."""
+    """Resolves "he" and "she" in a passage; without it, they are assumed to mean the subject of the page."""
 
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
     ) -> SupportedSentence | DropReason:
-        """The sentence with the keys that support it, or why it is not shown. `asked` is what a fragment answers.
+        """The sentence with the keys that support it, or why it is not shown; a fragment may answer the question `asked`.
 
         Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
         the same page, or if the sentence names its subject: 'the bridge' of one page is not that of another.

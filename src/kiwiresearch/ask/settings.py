@@ -44,10 +44,10 @@ class AskSettings:
     """Below this confidence the search is widened; if it is still below, the question is refused."""
 
     title_sim_exit_meaning: float = 0.6
-    """The same where meanings are compared with an embedder."""
+    """`title_sim_exit` if meanings are compared with an embedder."""
 
     sim_threshold_meaning: float = 0.38
-    """The same where meanings are compared with an embedder."""
+    """`sim_threshold` if meanings are compared with an embedder."""
 
     reader: bool = True
     """Choose the sentence by meaning too, with the reading model that ships with the program."""

@@ -26,7 +26,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry."""
+    """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry.
+
+    These are the defaults; `model_timeouts` in `workspace/models.py` applies the user's setting.
+    """
 
     connect_s: float = 5.0
     read_s: float = 120.0

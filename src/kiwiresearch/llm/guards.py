@@ -1,4 +1,4 @@
-"""Guards around a model: messages masked, an absent server given up on, reasons checked against what was shown."""
+"""Guards around a model: mask messages, stop calling an absent server, check reasons against the shown text."""
 
 from __future__ import annotations
 

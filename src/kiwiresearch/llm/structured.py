@@ -42,7 +42,7 @@ class OpenBracket:
 
 
 def json_candidates(text: str) -> Iterator[str]:
-    """Texts that may be the wanted object, the likeliest first.
+    """Texts that may be the wanted object, most likely first.
 
     First the reply itself; then what is between a brace and its partner, whatever is around it (a code
     fence, prose), without trailing commas; last an object whose end is missing, closed after its last

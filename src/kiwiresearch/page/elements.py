@@ -24,7 +24,7 @@ class CutRule:
 
 
 ROOTS = ("mw-content-text", "bodyContent", "main", "content")
-"""Ids of the element that contains the article: MediaWiki's of all times, then the usual names of other sites.
+"""Ids of the element that contains the article: those of any MediaWiki version, then the usual names of other sites.
 
 On pages without any of them it is the <main>, else the <body>.
 """
@@ -267,7 +267,7 @@ RULES_BY_CLASS = {
     for name in rule.classes
 }
 EFFECTS: dict[str, RunEffect] = {}
-"""A cache of the runs met so far, by their spelling."""
+"""A cache of the runs seen so far, by their spelling."""
 
 
 def effect_of(run: str) -> RunEffect:

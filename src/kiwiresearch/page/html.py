@@ -1,4 +1,4 @@
-"""From bytes to regular markup, using the HTML parser, and which part of it is the article."""
+"""Turns bytes into regular markup, using the HTML parser, and finds the article in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """The text with single spaces as its only white space, also at its ends, and without invisible characters."""
+    """The text with all white space, also at its ends, reduced to single spaces, and without invisible characters."""
     words = visible(text).split()
     if not words:
         return " " if text[:1].isspace() else ""

@@ -170,7 +170,7 @@ NOTHING = -20.0
 MAX_LOGIT = 40.0
 MAX_ANSWER = 24
 STARTS = 8
-"""How many of the likeliest first tokens are tried."""
+"""How many of the most likely first tokens are tried."""
 
 Floats = NDArray[np.float32]
 

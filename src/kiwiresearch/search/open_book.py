@@ -236,7 +236,7 @@ class OpenBook:
             self._prefetcher.once("resolve", paths)
 
     def prefetch_texts(self, paths: Iterable[str]) -> None:
-        """Announce pages of which only the text will be read."""
+        """Announce pages that will be read for their text only."""
         if self._prefetcher:
             self.prefetch_pages(path for path in paths if path not in self._texts)
 

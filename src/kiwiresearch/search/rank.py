@@ -199,7 +199,7 @@ def _excerpt(query: Query, excerpt: str) -> float:
 
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
-"""From this share on, a title counts as complete; the sum of its parts may be slightly less than 1."""
+"""Above this share, the title has all words of the query; floats may add up to slightly less than 1."""
 
 UNASKED = 5.0
 """The assumed rarity of a title's word that is not in the query."""

@@ -46,7 +46,7 @@ MergeOrder = Literal["score", "ranks"]
 
 
 def by_likelihood(books: Sequence[OpenBook], text: str) -> list[OpenBook]:
-    """The books for a query, the likeliest first: named in it, in its language, an encyclopaedia, large."""
+    """The books for a query, most likely first: named in it, in its language, an encyclopaedia, large."""
 
     def likelihood(opened: OpenBook) -> tuple[int, int, int, int, str]:
         book = opened.book
@@ -153,7 +153,7 @@ class SearchResult:
     hits: tuple[Hit, ...] = ()
     senses: tuple[Sense, ...] = ()
     books: tuple[BookId, ...] = ()
-    """The books with hits, the likeliest first."""
+    """The books with hits, most likely first."""
     corrected: str = ""
     """The query as it was understood, if words were mistyped."""
     order: MergeOrder = "score"

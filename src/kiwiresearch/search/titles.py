@@ -68,7 +68,7 @@ PIECE = 3
 """How many letters at one end must be right if there are two slips; words are indexed by these."""
 
 PER_SIZE = 600
-"""How many words with the same start and length are compared, the most common first."""
+"""How many of the most common words with the same start and length are compared."""
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -89,7 +89,7 @@ class Correction:
 
 
 def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
-    """Corrections of a mistyped, folded word: fewest slips first, then the commonest."""
+    """Corrections of a mistyped, folded word: fewest slips first, then the most common."""
     if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
     found = _one_slip(ask, word)
@@ -149,7 +149,7 @@ FEW_ROWS = 40
 """For commoner words and for pairs, only this many of the shortest titles are taken."""
 
 MAX_COST_US = 20_000.0
-"""The time for a search of words together; if it would take longer, the commonest words are left out."""
+"""The time for a search of words together; if it would take longer, the most common words are left out."""
 
 SEEK_US = 3.0
 STEP_US = 0.04

@@ -114,7 +114,7 @@ class _DateWriter:
         return None
 
     def _pair(self) -> Phrase:
-        """A range as its first and its last part; in days where no larger unit fits."""
+        """A range as its first and its last part; in days if no larger unit fits."""
         when = self._when
         first, last = self._ends()
         has_whole_years = when.precision not in ("day", "month")
@@ -225,7 +225,7 @@ class _DateWriter:
 
     def _rounded(self, first: int, size: int, day: Day, part: str, percent: tuple[int, int]) -> NamedSpan:
         phrase = self._part(part, self._noun("decade", str(first)))
-        # Without an article, '960s' could be taken for a plural of something else.
+        # Without an article, '960s' could be read as the plural of something else.
         if not part and 0 < day.year < 1000 and (article := self._forms.get("decade_article")):
             phrase = Phrase(article + phrase.text, "led")
         era = "ad_after" if 0 < day.year < 100 else _era(day)
@@ -299,7 +299,7 @@ class _DateWriter:
 
 
 def _needs_words(first: int, last: int) -> bool:
-    """Whether two years with a dash could be taken for a range of counts: '1000–1500'."""
+    """Whether two years with a dash could be read as a range of counts: '1000–1500'."""
     if first not in ALWAYS_A_YEAR or last not in ALWAYS_A_YEAR:
         return False
     return last - first > MAX_DASHED_YEARS or (first % 100 == 0 and last % 100 == 0)
