@@ -141,7 +141,7 @@ class SentenceJudge:
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
     ) -> SupportedSentence | DropReason:
-        """The sentence with the keys that support it, or why it is not shown; a fragment may answer the question `asked`.
+        """The sentence with the keys that support it, or why it is not shown. Fragments are read as answers to `asked`.
 
         Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
         the same page, or if the sentence names its subject: 'the bridge' of one page is not that of another.
