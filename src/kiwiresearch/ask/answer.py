@@ -99,7 +99,7 @@ class AnswerConflict:
 
 @dataclass(frozen=True, slots=True)
 class DroppedSentence:
-    """Something a model said that is not shown, and why."""
+    """A sentence of a model that is not shown, and why."""
 
     text: str
     reason: str
@@ -136,13 +136,13 @@ class Answer:
     """Where they are in the first line."""
     verdict: Verdict = ""
     chosen: str = ""
-    """Of two things that are compared, the one that the figures cited for both give."""
+    """In a comparison, the thing that the cited figures favour."""
     lines: tuple[AnswerSentence, ...] = ()
     citations: tuple[AnswerCitation, ...] = ()
     closest: tuple[AnswerCitation, ...] = ()
     """If the question is refused, the sentences that come closest, best first."""
     senses: tuple[Sense, ...] = ()
-    """What else a name in the question may mean; the answer is about one of them."""
+    """Meanings of a name in the question; the answer is about one of them."""
     score: Score = NO_SCORE
     """The score of the first line."""
     present: AnswerBook | None = None
@@ -155,15 +155,15 @@ class Answer:
     sure: float = 0.0
     """The probability that the answer is right."""
     notices: tuple[str, ...] = ()
-    """What a reader should also know: only quoted, an old book, a book of introductions only."""
+    """Notices for the reader: only quoted, an old book, a book of introductions only."""
     mode: Mode = "default"
     model: str = ""
-    """The model that worded it; empty if the words are the page's own."""
+    """The model that worded it; empty if it is quoted from the page."""
     reader: str = ""
     """The id of the reading model that chose the sentences; empty if words alone did."""
     dropped: tuple[DroppedSentence, ...] = ()
     subject: str = ""
-    """What the question is about, for the next question of the conversation."""
+    """The subject of the question, for the next question of the conversation."""
     missing: tuple[MissingBooks, ...] = ()
     """Books that could not be searched, since their hosts are unreachable."""
 

@@ -34,7 +34,7 @@ MIN_STRENGTH = 0.6
 def disagreements(
     shown: Sequence[ScoredUnit], others: Sequence[ScoredUnit], language: str
 ) -> tuple[AnswerConflict, ...]:
-    """Contradictions of what is shown with the next best sentences about the same thing; the clearest first."""
+    """Contradictions between the shown and the next best sentences about the same thing; the clearest first."""
     prose = (one for one in (*shown, *others[:MAX_COMPARED]) if one.read.units[one.unit].kind == "sentence")
     units = list({one.place: one for one in prose}.values())
     said = [(unit, ComparedSentence.of(unit.text, unit.read.page.title, language)) for unit in units]
@@ -53,7 +53,7 @@ def disagreements(
 
 
 def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
-    """Whether both are about one thing: 'Einstein' and 'Albert Einstein', but not 'Einstein and his wife'."""
+    """Whether both are about the same thing: 'Einstein' and 'Albert Einstein', but not 'Einstein and his wife'."""
     names = one.read.page.title, other.read.page.title
     if names[0] != names[1] and QUALIFIER.sub("", names[0]) == QUALIFIER.sub("", names[1]):
         return False  # namesakes: 'Bach' and 'Bach (painter)'
@@ -65,12 +65,12 @@ def _same_subject(one: ScoredUnit, other: ScoredUnit, language: str) -> bool:
 
 
 def _subject(unit: ScoredUnit, language: str) -> frozenset[str]:
-    """The words for what a sentence is about; empty if it makes no claim."""
+    """The subject of a sentence, as words; empty if it makes no claim."""
     claims = claims_of(page_from_text(unit.text, unit.read.page.title, language))
     if not claims:
         return frozenset()
     words = frozenset(fold(claims[0].subject).split()) - language_words(language).stop_words
-    return words or frozenset(fold(unit.read.page.title).split())  # a pronoun means what the page is about
+    return words or frozenset(fold(unit.read.page.title).split())  # a pronoun refers to the page's subject
 
 
 def _conflict(found: Disagreement, one: ScoredUnit, other: ScoredUnit) -> AnswerConflict:
@@ -139,7 +139,7 @@ class AnswerBuilder:
             closest = [self._cited(one, books) for one in answer_units(evidence.units)]
             return replace(frame, closest=self._numbered(_without_overlaps(closest)))
         chosen = evidence.units[: evidence.part_count] if evidence.part_count else answer_units(evidence.units)
-        if evidence.senses:  # one page is about one of them
+        if evidence.senses:  # senses must not be mixed, and each page is about one of them
             chosen = tuple(one for one in chosen if one.read.page.ref == chosen[0].read.page.ref)
         citations = self._numbered(_without_overlaps([self._cited(one, books) for one in chosen]))
         lines = tuple(AnswerSentence(one.citation.quote.text, (one.key,)) for one in citations)
@@ -165,7 +165,7 @@ class AnswerBuilder:
         return self.context.reader.id if self.context.reader and is_read else ""
 
     def _senses(self) -> tuple[Sense, ...]:
-        """What else the name may mean, if the answer is about one of several senses."""
+        """The senses of the name, if the answer is about one of several."""
         senses, units = self.evidence.senses, self.evidence.units
         shown = units[0].read.page.ref if units and self.is_answered else None
         others = tuple(one for one in senses if one.ref != shown)
@@ -179,12 +179,12 @@ class AnswerBuilder:
         return answer_book(book) if book.date else None
 
     def _subject(self) -> str:
-        """What the question is about: the page it names, else its own subject, else the best page."""
+        """The subject of the question: the page it names, else its own subject, else the best page."""
         best = self.evidence.units[0].read.page.title if self.evidence.units else ""
         return best if self.evidence.is_named else self.resolved.subject or best
 
     def offered(self) -> tuple[AnswerCitation, ...]:
-        """What a model may cite: each passage by its best sentence."""
+        """The citations a model may use: each passage by its best sentence."""
         books: dict[str, Book] = {book.book.id: book.book for book in self.context.books}
         found = []
         for passage in self.passages:
@@ -202,7 +202,7 @@ class AnswerBuilder:
         return tuple(replace(cited, number=number) for number, cited in enumerate(once.values(), start=1))
 
     def _short(self, best: ScoredUnit, line: str) -> tuple[int, str]:
-        """The place of the short answer in the line, and the answer; -1 and empty if there is none to mark."""
+        """The offset of the short answer in the line, and its text; -1 and empty if there is nothing to mark."""
         if self.evidence.part_count or line != best.text:
             return -1, ""
         if "relevance" in best.features:
@@ -266,7 +266,7 @@ class AnswerBuilder:
 
 
 def _without_overlaps(found: Sequence[AnswerCitation]) -> list[AnswerCitation]:
-    """Without quotes that are inside another one, or overlap an earlier one: a dose is not given twice."""
+    """Drop quotes inside another one or overlapping an earlier one, so that a dose is not given twice."""
     by_size = sorted(found, key=lambda one: one.citation.quote.start - one.citation.quote.end)
     outermost = [one for at, one in enumerate(by_size) if not any(_is_within(one, other) for other in by_size[:at])]
     chosen: list[AnswerCitation] = []

@@ -27,7 +27,7 @@ def pattern_of(language: str, name: str) -> re.Pattern[str]:
 
 
 def kind_match(text: str, question: Question) -> float:
-    """1 if the text has what this kind of question wants, 0 if it does not, 0.5 if nothing special is wanted."""
+    """1 if the text has the kind of answer that the question asks for, 0 if not, 0.5 if any kind will do."""
 
     def has(name: str) -> bool:
         return pattern_of(question.language, name).search(text) is not None
@@ -91,6 +91,8 @@ def has_new_name(text: str, question: Question) -> bool:
 
 
 FAR = 1_000
+"""The distance assigned to a word inside the span, which does not count."""
+
 MAX_VALUE_CHARS = 120
 
 
@@ -170,7 +172,7 @@ def _number(text: str, question: Question) -> AnswerSpan | None:
 def _name(text: str, question: Question) -> AnswerSpan | None:
     """A name that is not in the question: after 'by' or 'in', at the start, or the only one."""
     if without_initial_stops(text) != text:
-        return None  # offsets would not be those of the text
+        return None  # 'U.S.' is read as 'US', which shifts the offsets
     asked = set(question.query.words)
     known = question_words(question.language)
     dates = [(found.start, found.end) for found in dates_in(text, question.language)]

@@ -121,7 +121,7 @@ def _location(passage: Passage, dates: Mapping[str, str]) -> str:
 
 
 Fetch = Callable[[str], tuple[Passage, ...]]
-"""Returns the best passages of the page at a path; none if there is no such page."""
+"""Returns the best passages of the page at a path; none if the page does not exist."""
 
 TOOL_NAME = "fetch_article"
 MAX_FETCHES = 2
@@ -323,7 +323,7 @@ def _finished(found: Answer, draft: Draft, session: ModelSession, name: str, tro
 
 
 def _notices(found: Answer, draft: Draft, session: ModelSession, trouble: str) -> Iterator[str]:
-    """What a reader should know about the model's part in this answer."""
+    """Notices about the model's part in this answer."""
     if trouble and draft.lines:
         yield model_broke_off(session.model, trouble)
     elif trouble:

@@ -35,8 +35,10 @@ MIN_RATIO = 50
 """A word that the books have is a typo only if the other word is on this many times as many pages."""
 
 MAX_TYPO_PAGES = 3
+"""A word on at most this many pages may be a typo of any common word."""
+
 MAX_RANK = 100
-"""A word on more pages than `MAX_TYPO_PAGES` is a typo only of one of the commonest words, up to this rank: 'teh'."""
+"""A word on more pages than `MAX_TYPO_PAGES` is only a typo of one of the most common words, up to this rank: 'teh'."""
 
 
 ABBREVIATIONS = {"ww1": "World War I", "wwi": "World War I", "ww2": "World War II", "wwii": "World War II"}
@@ -106,7 +108,7 @@ def _is_alike(word: str, other: str) -> bool:
 
 @cache
 def common_words() -> dict[str, int]:
-    """The ranks of the words that are one token for the reading model, the commonest first."""
+    """The ranks of the words that are one token for the reading model, most common first."""
     text = (files("kiwiresearch.reader") / "data" / "words.txt").read_text(encoding="utf-8")
     words = (word for word in text.split("\n") if len(word) >= MIN_LETTERS and word.isascii() and word.isalpha())
     return {word: rank for rank, word in enumerate(words)}
@@ -116,7 +118,7 @@ READER_LANGUAGE = "eng"
 """The language the reading model was trained for."""
 
 MAX_WITHOUT_NAMED_PAGE = 0.3
-"""The highest confidence of an answer if the page that the question names is hidden: others seldom have it."""
+"""The highest confidence of an answer if the page that the question names is hidden: other pages seldom have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ def answer_by_rule(context: AskContext, question: str, options: AskOptions, page
 def gather_evidence(
     context: AskContext, question: str, options: AskOptions, page: EntryRef | None = None
 ) -> GatheredEvidence:
-    """What the words of a question find in the books, or on one page."""
+    """The evidence that a question's words find in the books, or on one page."""
     language = context.language_of(question)
     resolved = _with_correct_spelling(resolve(question, options.turns, language), context.books, language)
     asked = read_question(resolved.text, language)
@@ -168,11 +170,11 @@ class GatheredEvidence:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the reading model can be used: there is one, it is wanted, and it knows the language."""
+        """Whether the reading model can be used: it is available, enabled, and knows the language."""
         return self.context.reader is not None and not self.options.fast and self.asked.language == READER_LANGUAGE
 
     def rerank(self) -> GatheredEvidence:
-        """The same with the evidence ranked by the reading model, if it can be used. No book is opened."""
+        """A copy with the evidence ranked by the reading model, if it can be used. No book is opened."""
         if self.context.reader is None or not self.is_readable:
             return self
         from kiwiresearch.ask.reranker import rerank

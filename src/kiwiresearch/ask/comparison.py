@@ -16,7 +16,7 @@ from kiwiresearch.text.dates import dates_in
 
 WORD = re.compile(r"[^\W\d_]+")
 MAX_OTHER_WORDS = 2
-"""A label with more words than this in addition to the measure is of something else: 'Basin area of tributaries'."""
+"""A label with more words than this, not counting the measure, names something else: 'Basin area of tributaries'."""
 
 CLOSE = 0.01
 """Values that differ by no more than this share count as equal."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 3
 FAR_BEHIND, FAR_BEHIND_READ = 4.0, 20.0
-"""A sentence with this much less than the best one is not shown with it; the reading model spreads scores wider."""
+"""A sentence scoring this far below the best is not shown with it; the reading model's scores are more spread out."""
 
 KIND_FEATURE, WRONG_KIND_FEATURE = "kind of answer", "not the kind"
 TOKENS_A_WORD = 1.33
@@ -33,7 +33,7 @@ CHARS_A_TOKEN = 4.0
 
 
 def rough_token_count(text: str) -> float:
-    """About how many tokens a text has, rather too many than too few."""
+    """An estimate of a text's tokens, rather too high than too low."""
     return max(len(text.split()) * TOKENS_A_WORD, len(text) / CHARS_A_TOKEN)
 
 
@@ -47,7 +47,7 @@ def answer_units(units: Sequence[ScoredUnit], *, max_units: int = MAX_LINES) -> 
         if len(chosen) >= max_units or one.total < units[0].total - far:
             break
         if wants_kind and one.features.get(WRONG_KIND_FEATURE, 0.0) >= 1:
-            continue  # if the best one says when, one that does not adds nothing
+            continue  # if the best one has the kind of answer asked for, one without it adds nothing
         folded = " ".join(one.text.casefold().split())
         if folded not in texts:
             texts.add(folded)

@@ -23,7 +23,7 @@ from kiwiresearch.ask.utterance import ConversationWords, UnresolvedPronoun, Utt
 from kiwiresearch.text import plain_lower
 
 MAX_TURNS = 20
-"""How many turns are considered, the latest."""
+"""How many of the latest turns are considered."""
 
 
 @dataclass(frozen=True, slots=True)

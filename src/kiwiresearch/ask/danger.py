@@ -17,7 +17,7 @@ from kiwiresearch.text import CuePhrases, plain_lower
 
 DATA = files("kiwiresearch.ask") / "data" / "danger"
 MAX_QUESTION_CHARS, MAX_PASSAGE_CHARS = 2_000, 20_000
-"""How much is examined."""
+"""How much of a question and of a passage is examined."""
 
 NARRATIVE = "@telling"
 """The group of words that distinguish a question about the past from one about what to do."""
@@ -26,7 +26,7 @@ DangerKind = Literal[
     "radiation", "pregnancy", "gas", "electricity", "exposure", "body", "water",
     "dilution", "food", "diving", "tide", "toxicity", "dose", "eating",
 ]  # fmt: skip
-"""What kind of number it is; if several fit, the first is chosen."""
+"""The kind of number; if several fit, the first is chosen."""
 
 
 @dataclass(frozen=True, slots=True)

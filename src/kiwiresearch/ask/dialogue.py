@@ -1,4 +1,4 @@
-"""What a conversation is about after each turn, and its last question with one part replaced."""
+"""The subject of a conversation after each turn, and its last question with one part replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END = re.compile(r"[\s?!.]+$")
 
 
 def with_other_name(last: Utterance, other: str, subject: str) -> str:
-    """'What is the capital of France?' asked about Germany; empty if nothing can be replaced."""
+    """'What is the capital of France?' with Germany instead; empty if nothing can be replaced."""
     preposition, bare = _split_preposition(other, last)
     if group := _with_other_group(last, bare):
         return group
@@ -32,7 +32,7 @@ def with_other_name(last: Utterance, other: str, subject: str) -> str:
 
 
 def _name_to_replace(last: Utterance, names: list[QuestionName], subject: str) -> QuestionName:
-    """The name that another takes the place of: in a yes-or-no question the last, else its subject."""
+    """The name to replace: the last one in a yes-or-no question, else the subject."""
     if last.tokens[0].low in last.vocabulary.words["auxiliaries"]:
         return names[-1]
     return next((name for name in names if name.text in (subject, last.subject_name())), names[-1])
@@ -45,7 +45,7 @@ def _replace_name(last: Utterance, name: QuestionName, other: str) -> str:
 
 
 def _with_other_group(last: Utterance, other: str) -> str:
-    """'How much may an adult take?' asked about a child."""
+    """'How much may an adult take?' with a child instead."""
     groups, articles = last.vocabulary.words["groups"], last.vocabulary.words["articles"]
     place = next((at for at, token in enumerate(last.tokens) if token.low in groups), -1)
     if place < 0 or groups.isdisjoint(plain_lower(other).split()[-1:]):
@@ -80,7 +80,7 @@ def _with_other_noun(last: Utterance, other: str) -> str:
     if tokens[0].low in words["whatever"] or end >= len(tokens):
         end = len(tokens) - 1
     elif end == len(tokens) - 1 and end > first:
-        end -= 1  # the last word is what they do: 'Do dogs dream?'
+        end -= 1  # the last word is the verb: 'Do dogs dream?'
     return last.text[: tokens[first].start] + other + last.text[tokens[end].end :]
 
 
@@ -93,7 +93,7 @@ def _split_preposition(other: str, last: Utterance) -> tuple[str, str]:
 
 
 def with_other_year(last: Utterance, year: str) -> str:
-    """'Who was king in 1800?' asked about 1900."""
+    """'Who was king in 1800?' with 1900 instead."""
     found = last.vocabulary.year.search(last.text)
     phrase = year if not year[0].isdigit() else last.vocabulary.templates["year"].format(year)
     if not found:
@@ -102,7 +102,7 @@ def with_other_year(last: Utterance, year: str) -> str:
 
 
 def with_question_word(last: Utterance, word: str) -> str:
-    """'When was Darwin born?' asked with 'where' or 'why'."""
+    """'When was Darwin born?' with 'where' or 'why' instead."""
     asking = END.sub("", word).capitalize()
     tokens, words = last.tokens, last.vocabulary.words
     verb = next((at for at, token in enumerate(tokens) if token.low in words["auxiliaries"]), -1)
@@ -122,7 +122,7 @@ MAX_CHARS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
-    """What the conversation is about after a turn."""
+    """The subject and the people of a conversation after a turn."""
 
     last_question: Utterance
     subject: str
@@ -135,7 +135,7 @@ class DialogueState:
     place: str = ""
 
     def referent_of(self, pointing: UnresolvedPronoun) -> str:
-        """What a pronoun refers to."""
+        """The referent of a pronoun."""
         if pointing.kind in ("male", "female"):
             if self.relation_kind == pointing.kind:
                 return self.relation
@@ -205,7 +205,7 @@ def relation_in(last: Utterance) -> tuple[str, str]:
 
 
 def subject_of(asked: Utterance, language: str) -> str:
-    """What a self-contained question is about."""
+    """The subject of a self-contained question."""
     name = asked.subject_name()
     if name or not asked.tokens:
         return name
@@ -217,7 +217,7 @@ def subject_of(asked: Utterance, language: str) -> str:
 
 
 def _after_verb(asked: Utterance) -> str:
-    """What follows the first auxiliary verb of a question; all of it if there is none."""
+    """The words after the first auxiliary verb of a question; all words if it has none."""
     verbs = asked.vocabulary.words["auxiliaries"]
     verb = next((at for at, token in enumerate(asked.tokens[:-1]) if token.low in verbs), -1)
     return asked.text[asked.tokens[verb + 1].start :]

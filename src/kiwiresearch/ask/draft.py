@@ -28,24 +28,29 @@ LineStart = Literal["", "line", "item"]
 ReplyKind = Literal["sentence", "heading"]
 
 MAX_LINE_CHARS = 4_000
-"""An endless line is cut here, so that the time for each piece of it stays the same."""
+"""A longer line is cut here, so that each new piece takes the same time to process."""
 
 GROUP = re.compile(r"\s*[\[【]([^\[\]【】\n]{1,80})[\]】]|\s*\(([a-z0-9]{6}(?:[,; ]+[a-z0-9]{6})*)\)")
 LINK = re.compile(r"\[([^\[\]\n]{1,80})\]\([^()\s]{0,300}\)")
 BETWEEN = re.compile(r"[,;|\s]+")
 KEY = re.compile(rf"[{KEY_ALPHABET}]{{{KEY_LENGTH}}}")
 KEY_LIKE = re.compile(r"\d{1,3}(?:†\w*)?|(?=[a-z]*\d)[a-z0-9]{4,12}|[a-z]{6}|keys?|sources?", re.IGNORECASE)
-"""What models write in place of a key: a key, an invented one, or a number."""
+"""Citation marks as models write them: a key, an invented key, or a number."""
 
 BEHIND_STOP = re.compile(r"([.?!…。！？]+[)\"'”’»]*)((?:\s*[\[【][^\[\]【】\n]{1,80}[\]】])+)")
+"""Marks after a full stop are moved before it, so that they stay with their own sentence."""
+
 OPEN_GROUP = re.compile(r"\s*[\[【(][^\[\]【】()\n]{0,80}[\])】]?$|(?<=[\]】])\(\S{0,300}$")
 """A group at the end that is not complete yet, or may become a link."""
 
 MARKER = re.compile(r"\s*(?:[-*•+–]|\d{1,2}[.)])\s+")
+"""The bullet or number of a list item."""
+
 HEADING = re.compile(r"\s*(?:#{1,6}\s+(.+?)|\*\*([^*]+)\*\*:?)[\s#]*")
 MARKUP = re.compile(r"\*\*|__|`|^\s*#{1,6}\s+|^\s*>\s*")
 BEFORE_STOP = re.compile(r"\s+(?=[.,;:?!])")
 TWO_STOPS = re.compile(r"([.?!…])\.(?=$|\s)")
+"""Removing a mark between two stops leaves both: 'born.[1].' becomes 'born..'."""
 
 
 class ReplySentence(NamedTuple):
@@ -85,7 +90,7 @@ class SentenceCutter:
                     yield from self._read(self._line[: open_group.start()] if open_group else self._line)
 
     def end(self) -> Iterator[ReplySentence]:
-        """What was held back, taken as complete."""
+        """The text held back so far, treated as complete."""
         yield from self._read(self._line, is_complete=True)
         self._line, self._count = "", 0
 
@@ -134,6 +139,7 @@ MAX_QUESTIONS = 5
 QUESTION = re.compile(r"(?:\d+[.)]\s*)?(?:q|question)\s*\d*\s*[:.)]\s*", re.IGNORECASE)
 ANSWER = re.compile(r"(?:\d+[.)]\s*)?(?:a|answer)\s*\d*\s*[:)]\s*", re.IGNORECASE)
 BOTH_ON_ONE_LINE = re.compile(r"(?<=[?.!])\s*(?:A|Answer)\s*\d*:\s*")
+"""Splits a line with a question and its answer."""
 
 
 class QuizPair(NamedTuple):
@@ -169,7 +175,7 @@ class Quiz:
         return self._paired(asked, said._replace(text=said.text[answer.end() if answer else 0 :]))
 
     def take_unanswered(self) -> str:
-        """The question that has no answer yet, which is removed."""
+        """Remove and return the question that has no answer yet."""
         said, self._question = self._question, None
         return said.text if said else ""
 
@@ -188,16 +194,20 @@ SUPPORTED_SHARE: dict[Mode, float] = {"default": 0.6, "eli10": 0.45, "advanced":
 MAX_DROPPED_CHARS = 200
 MAX_SNIPPET_CHARS = 300
 SENTINEL = re.compile(r"\W*general\s*\(\s*no\s+local\s+cit\w*\s*\)\W*", re.IGNORECASE)
+"""The marker of general words, which models do not always write exactly like `GENERAL`."""
+
 VERDICT = re.compile(r"(?:Yes|No)\s*[,.:;–—-]\s*(?=\w)")
-"""Nothing can support a bare yes or no; the sentence after it is what is checked."""
+"""Nothing can support a bare yes or no, so the sentence after it is checked instead."""
 
 SOURCES = re.compile(r"\W*(?:sources?|references?|citations?)\s*:.*", re.IGNORECASE)
+"""A list of sources added by the model."""
+
 ADDRESS = re.compile(r"\(?\b(?:https?://|www\.)\S+")
 SEPARATORS = {"": " ", "line": "\n", "item": "\n- "}
 
 
 class Draft:
-    """Takes a model's reply and gives back what may be shown."""
+    """Checks a model's reply and returns the parts that may be shown."""
 
     def __init__(
         self, found: Answer, quote_of: QuoteOf, reader: Reader | None = None, *, withhold_general: bool = False
@@ -221,16 +231,16 @@ class Draft:
         self._opens = ""
 
     def add_passages(self, passages: Sequence[Passage]) -> None:
-        """Let passages be cited from now on."""
+        """Allow these passages to be cited from now on."""
         self.passages |= {passage.key: passage for passage in passages}
 
     def feed(self, text: str) -> Iterator[str]:
-        """What may be shown, as soon as it is complete and checked."""
+        """The parts of the reply that are complete, checked and may be shown."""
         for said in self._cutter.feed(text):
             yield from filter(None, [self._take(said)])
 
     def end(self, *, is_whole: bool) -> Iterator[str]:
-        """The rest; if the reply is not whole, its unfinished sentence is not shown."""
+        """The rest of the reply; if it was cut off, its unfinished sentence is dropped."""
         rest = list(self._cutter.end())
         if is_whole:
             for said in rest:
@@ -254,7 +264,7 @@ class Draft:
         return {key: number for number, key in enumerate(keys, start=1)}
 
     def general(self, words: str) -> Iterator[str]:
-        """A reply that nothing supports, as the model's general words."""
+        """An unsupported reply, presented as the model's general knowledge."""
         self.is_general, self.dropped, self._opens = True, [], ""
         cutter = SentenceCutter(self.language)
         for said in [*cutter.feed(words), *cutter.end()]:
@@ -337,7 +347,7 @@ class Draft:
         return heading + self._put(f"{text} {''.join(f'[{number}]' for number in sorted(numbers))}")
 
     def _take_general(self, said: ReplySentence) -> str:
-        """The model's own words, without anything that looks like a source."""
+        """The model's own words, with anything that looks like a source removed."""
         text = " ".join(ADDRESS.sub("", SENTINEL.sub("", said.text, count=1)).split())
         if not words_in(text) or SOURCES.fullmatch(text):
             return ""

@@ -99,7 +99,7 @@ DropReason = (
 )
 MAX_CHARS = 500
 FEW_WORDS = 3
-"""With fewer words it is not a sentence of its own, but an answer to something."""
+"""A text with fewer words is not a sentence but a short answer to the question."""
 
 COPIED = 0.8
 """A sentence with this share of another is a copy of it, and must have the same number of denials."""
@@ -117,11 +117,11 @@ ASIDE_OPENING = re.compile(
 
 
 POSSESSIVE_OPENING = re.compile(r"(?:his|her|its|their)\s+(\S+)", re.IGNORECASE)
-"""'Her father' is someone else than she."""
+"""A sentence that starts with 'Her father' is not about her."""
 
 
 class SupportedSentence(NamedTuple):
-    """A supported sentence: the keys of the passages, their sentences, and whether it had named others."""
+    """A supported sentence: the keys of its passages, their sentences, and whether the model had cited other keys."""
 
     keys: tuple[str, ...]
     support: tuple[PassageSentence, ...]
@@ -136,12 +136,12 @@ class SentenceJudge:
     share: float = 0.6
     """The share of its content words that must be in the passage."""
     reader: Reader | None = None
-    """Resolves "he" and "she" in a passage; without it, they are taken for the subject of the page."""
+    """Resolves "he" and "she" in a passage; without it, they are assumed to mean the subject of the page."""
 
     def judge(
         self, text: str, keys: Sequence[str], given: Mapping[str, Passage], asked: str = ""
     ) -> SupportedSentence | DropReason:
-        """The sentence with the keys that support it, or why it is not shown. `asked` is what a fragment answers.
+        """The sentence with the keys that support it, or why it is not shown. Fragments are read as answers to `asked`.
 
         Models mix up keys. A sentence that another passage supports gets the key of that one, but only if both are of
         the same page, or if the sentence names its subject: 'the bridge' of one page is not that of another.
@@ -197,7 +197,7 @@ class SentenceJudge:
         )
 
     def _fault(self, text: str, support: Sequence[PassageSentence], shown: Sequence[str]) -> DropReason | None:
-        """What is wrong with the words of a text whose facts are all in the passages."""
+        """The problem with the words of a text whose facts are all in the passages."""
         holders = fact_language(self.language).holders
         known = {word.lower() for words in shown for word in WORD.findall(words)}
         if any(word in holders and word not in known for word in map(str.lower, WORD.findall(text))):
@@ -221,7 +221,7 @@ class SentenceJudge:
         return len(mine & theirs) / len(mine) if mine else 1.0
 
     def _mixing_fault(self, text: str, support: Sequence[PassageSentence], asked: str) -> DropReason | None:
-        """What is wrong if a text mixes up its sentences: a number of one with the subject of another."""
+        """The problem if a text mixes up its sentences: a number of one with the subject of another."""
         if any(self._contradicts(text, source) for source in support):
             return "contradicts its passage"
         figures = figures_in(text, self.language)

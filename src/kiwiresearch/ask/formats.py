@@ -54,7 +54,7 @@ def body_markdown(answer: Answer) -> str:
 
 
 def footer_markdown(answer: Answer, link: CitationLink, address: PageAddress | None = None) -> str:
-    """What is shown below the answer."""
+    """The notes below the answer."""
     refusal = ""
     notes = []
     for part in footer_parts(answer):

@@ -1,4 +1,4 @@
-"""What a reader is told beside an answer: of hidden pages, of newer books, and of the part a model had in it."""
+"""Notices shown with an answer: hidden pages, newer books, and the model's part in it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def model_rekeyed(count: int) -> Message:
 
 
 def _named(model: Model) -> Message:
-    """The model within a message: without the path of its file, which only the English text has."""
+    """The model's name for a message, without the path of its file, which only the English text includes."""
     try:
         name = short_model_name(model.name)
     except ModelError:

@@ -121,7 +121,7 @@ def _row_headings(box: Infobox) -> Iterator[tuple[int, str]]:
         if row.group != group:
             above, group, has_parts = row.group, row.group, False
         elif not is_part and (has_parts or not group):
-            above = ""  # the sub-rows of the heading have ended, though no new heading says so
+            above = ""  # the heading's sub-rows end here, although no new heading follows
         if above and (is_part or group not in in_parts):
             yield row.start, above
         has_parts = has_parts or is_part

@@ -53,7 +53,7 @@ class QuotedSentence:
 
 @dataclass(frozen=True, slots=True)
 class ModelText:
-    """What a model said, with its citation marks."""
+    """A model's text, with its citation marks."""
 
     text: str
 
@@ -75,7 +75,7 @@ class ClosePassage:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """That the books have no answer, and the passages and pages that come closest."""
+    """A refusal: the books have no answer. With the passages and pages that come closest."""
 
     words: str
     closest: tuple[ClosePassage, ...]
@@ -84,7 +84,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Senses:
-    """What else the name in the question may mean."""
+    """Other meanings of the name in the question."""
 
     senses: tuple[Sense, ...]
 
@@ -125,7 +125,7 @@ class RouteNote:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How likely the answer is right."""
+    """How likely the answer is to be right."""
 
     level: Level
     percent: int
@@ -193,7 +193,7 @@ def body_parts(answer: Answer) -> Iterator[Headline | QuotedSentence | ModelText
 
 
 def footer_parts(answer: Answer) -> Iterator[AnswerPart]:
-    """What is shown below the answer: a refusal, disagreements, notices and sources."""
+    """The parts below the answer: a refusal, disagreements, notices and sources."""
     sources = numbered(answer)
     if not answer.grounded:
         closest = tuple(ClosePassage(on_one_line(one.citation.quote.text), one) for one in answer.closest)

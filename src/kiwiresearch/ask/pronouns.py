@@ -39,7 +39,7 @@ class PronounContext:
     names: tuple[Mention, ...]
 
     def words(self, name: Mention) -> str:
-        """A name as it is written, without a possessive."""
+        """A name as written, without a possessive."""
         text = self.text.title if name.unit == TITLE else self.text.units[name.unit]
         return POSSESSIVE.sub("", text[name.start : name.end])
 
@@ -110,14 +110,14 @@ def _is_about_other(text: str, pronoun: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """What a pronoun refers to, by the longest name for it, and how probable that is."""
+    """The referent of a pronoun, by its longest name, and the probability."""
 
     name: str
     confidence: float
 
 
 def likely_referent(reader: Reader, context: PronounContext) -> Referent:
-    """The name that a pronoun most likely means; what is likely of "Newton" is likely of "Isaac Newton" too."""
+    """The name that a pronoun most likely means; "Newton" counts for "Isaac Newton" too."""
     shares: dict[str, float] = {}
     for name, share in zip(
         context.names, reader.referents(context.text, context.at, context.end, context.names), strict=True
@@ -136,5 +136,5 @@ def likely_referent(reader: Reader, context: PronounContext) -> Referent:
 
 
 def _is_short_for(short: list[str], name: list[str]) -> bool:
-    """As "Newton" is for "Isaac Newton", but not "Porgy" for "Porgy and Bess"."""
+    """Whether a name is short for another: "Newton" for "Isaac Newton", but not "Porgy" for "Porgy and Bess"."""
     return short == name or ("and" not in name and short in (name[: len(short)], name[-len(short) :]))

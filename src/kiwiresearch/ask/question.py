@@ -1,4 +1,4 @@
-"""What a question asks for: its words, the kind of answer it wants, and what it compares."""
+"""Parses a question: its words, the kind of answer it wants, and the things it compares."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class QuestionTerm(NamedTuple):
     term: QueryTerm
     related: tuple[str, ...]
     is_asking: bool
-    """It only says what kind of answer is wanted."""
+    """Whether it only says what kind of answer is wanted."""
     is_name: bool
-    """A name or number: an answer without it is about something else."""
+    """Whether it is a name or number: an answer without it is about something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class BoxMeasure(NamedTuple):
 
 
 class ComparisonDirection(NamedTuple):
-    """What two things are compared by, and whether the one with more of it is wanted."""
+    """The measure by which two things are compared, and whether the larger one is wanted."""
 
     measure: str
     most: bool
@@ -95,7 +95,7 @@ class QuestionWords:
     compared: Mapping[str, AnswerKind]
     """Words that compare, and the kind of answer they want."""
     small_talk: frozenset[str]
-    """What people say to a chat without asking anything."""
+    """Small talk, such as greetings."""
     present: tuple[str, ...]
     """Words of a question about the present."""
     measures: Mapping[str, tuple[BoxMeasure, ...]]
@@ -228,10 +228,10 @@ class ComparedThings:
     word: str
     """The word that compares: 'bigger'."""
     noun: str = ""
-    """What both are: 'ocean' of 'Which ocean is bigger, the Atlantic or the Pacific?'."""
+    """The kind of both things: 'ocean' in 'Which ocean is bigger, the Atlantic or the Pacific?'."""
 
     def names(self, thing: str) -> tuple[str, ...]:
-        """What a page about one of them may be called."""
+        """Possible titles of a page about one of them."""
         is_complete = not self.noun or self.noun in plain_lower(thing).split()
         return (thing,) if is_complete else (f"{thing} {self.noun}", thing)
 

@@ -5,11 +5,11 @@ steps may refuse, in this order:
 
 1. After the search by words (`retrieval.py`): no page is likely enough to have the answer (`is_strong`).
 2. After the reading model (`reranker.py`): the best sentence is not likely enough to be the answer
-   (`judged_by_reader`). Where there is a reading model it also overrules step 1, in either direction.
-3. When the answer is built (`answer_builder.py`): a wrong answer could hurt, and this one may well be wrong
+   (`judged_by_reader`). If there is a reading model, it also overrules step 1, in either direction.
+3. When the answer is built (`answer_builder.py`): a wrong answer could cause harm, and this one may be wrong
    (`reason_to_refuse`).
 
-A language model may still answer a refused question, if the passages bear out its sentences (`firewall.py`); words of
+A language model may still answer a refused question, if the passages support its sentences (`firewall.py`); words of
 its own are shown as such, and never count as an answer from the books (`general_answer`).
 """
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from kiwiresearch.ask.danger import Danger
 
 MAX_HOPELESS = 0.05
-"""Weaker evidence than this is refused without a wider search, which helped none of the questions tried."""
+"""Evidence weaker than this is refused without a wider search, which did not help any question we tried."""
 
 MIN_SAFE_CONFIDENCE = 0.5
-"""How likely an answer must be right where a wrong one can hurt."""
+"""The confidence an answer needs when a wrong one could cause harm."""
 
-# Why there is no answer: the `why` of a refused answer.
+# Reasons for a refusal: the `why` of a refused answer.
 NO_SUBJECT = "The question has no word that tells what it is about."
 NOT_FOUND = "No page of the books holds the words of the question."
 NOT_ON_PAGE = "The page {title!r} does not answer it."
@@ -39,7 +39,7 @@ TOO_WEAK_BY_WORDS = "What comes nearest is too weak to be called an answer."
 TOO_WEAK_BY_READER = "What comes closest is too weak to be called an answer."
 UNSAFE = "What comes nearest is not sure enough for a question where a wrong answer can hurt."
 
-# What is shown in place of the answer.
+# Shown in place of the answer.
 NO_ANSWER = "No answer found in the books."
 NO_SOURCED_ANSWER = "No answer found in the books: the text above is the model's own, without a source."
 
@@ -55,18 +55,18 @@ def is_hopeless(strength: Strength) -> bool:
 
 
 def without_subject() -> RetrievedEvidence:
-    """No evidence, since there is nothing to search for."""
+    """Empty evidence for a question with nothing to search for."""
     return RetrievedEvidence("none", NO_SUBJECT)
 
 
 def too_weak(evidence: RetrievedEvidence) -> RetrievedEvidence:
-    """The evidence of the last search, refused; what came nearest is still shown."""
+    """Refuse the evidence of the last search; the closest passages are still shown."""
     why = TOO_WEAK_BY_WORDS if evidence.units else NOT_FOUND
     return RetrievedEvidence("none", why, evidence.units, evidence.pages, evidence.strength)
 
 
 def not_on_page(evidence: RetrievedEvidence, title: str) -> RetrievedEvidence:
-    """The evidence of the one page that the user named, refused."""
+    """Refuse the evidence of the one page that the user named."""
     return replace(evidence, route="none", why=NOT_ON_PAGE.format(title=title))
 
 
@@ -89,5 +89,5 @@ def reason_to_refuse(evidence: RetrievedEvidence, danger: Danger | None) -> str:
 
 
 def general_answer(answer: Answer) -> Answer:
-    """An answer whose words are a model's own: nothing in the books supports it."""
+    """An answer in a model's own words, which nothing in the books supports."""
     return replace(answer, grounded=False, short="", citations=(), sure=0.0)

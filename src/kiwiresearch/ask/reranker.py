@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim import EntryRef
 
 MAX_STRETCHES, MAX_TOKENS = 10, 800
-"""How many stretches of text are read, and how many tokens in all."""
+"""How many stretches of text are read, and how many tokens in total."""
 
 SIMILARITY_WEIGHT = 5.0
 """The weight of similarity to the question, against the score by words, in the choice of what to read."""
@@ -37,9 +37,9 @@ UNREAD = -8.0
 """The relevance of a sentence that was not read: lower than that of almost any that was."""
 
 PLAIN_YES, PLAINLY_RELEVANT = 3.5, 2.0
-"""How much more a text must say yes than no to be answered with yes, and how relevant the sentence must be. Of 196
-questions of CMU's, 54 are answered so, 52 of them correctly. The answer is never no: where the model was sure of no,
-it was wrong as often as right.
+"""How much more a text must say yes than no to be answered with yes, and how relevant the sentence must be. Of
+CMU's 196 questions, 54 are answered this way, 52 of them correctly. The answer is never no: when the model was sure of
+no, it was wrong as often as right.
 """
 
 Key = tuple["EntryRef", int]
@@ -47,14 +47,14 @@ Key = tuple["EntryRef", int]
 
 @dataclass(frozen=True, slots=True)
 class _ReaderJudgement:
-    """What the model says about a unit, and about the text around it."""
+    """The model's judgement of a unit and of the text around it."""
 
     unit: ReadUnit
     text: ReadText
 
 
 def rerank(reader: Reader, question: Question, evidence: RetrievedEvidence, min_confidence: float) -> RetrievedEvidence:
-    """The same evidence with its units in the order of words and meaning together, accepted or refused by that."""
+    """The evidence ranked by words and meaning together, and accepted or refused accordingly."""
     if not evidence.units or evidence.part_count:
         return evidence
     stretches = stretches_to_read(question, evidence.units)
@@ -77,7 +77,7 @@ def _verdict(best: _ReaderJudgement | None) -> Verdict:
 def _reader_features_of(
     found: dict[Key, _ReaderJudgement], one: ScoredUnit
 ) -> tuple[dict[str, float], tuple[int, int] | None]:
-    """What the model says about a unit, by name, and the span of the answer in it."""
+    """The model's judgement of a unit as named features, and the span of the answer in it."""
     seen = found.get((one.read.page.ref, one.unit))
     if seen is None:
         return {"relevance": UNREAD, "answer's words": UNREAD, "passage answers": UNREAD}, None
@@ -109,7 +109,7 @@ def _unscored_units(
 
 
 def stretches_to_read(question: Question, units: Sequence[ScoredUnit]) -> list[Stretch]:
-    """What is read: the text around the units that are best by words and by similarity to the question."""
+    """The stretches to read: the text around the units that are best by words and by similarity to the question."""
     rows = _embedder().embed([question.text, *(f"{one.read.page.title}. {one.text}" for one in units)])
     similarities = SIMILARITY_WEIGHT * similarity(rows[0], rows[1:])
     order = sorted(range(len(units)), key=lambda at: (-units[at].total - similarities[at], units[at].place))

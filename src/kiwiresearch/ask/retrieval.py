@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kiwiresearch.embed import Embedder
 
 READ_FOR_TITLES = 8
-"""How many candidates by title are read to see which are meant."""
+"""How many candidates found by title are read to see which are meant."""
 
 MIN_COVERAGE = 0.7
 """The first step is the last only if this share of the question's words is near the best sentence or in its titles."""
@@ -100,7 +100,7 @@ class Retriever:
         return is_strong(strength, self.settings, with_meaning=self.with_meaning)
 
     def _ends_search(self, strength: Strength) -> bool:
-        """Whether a page found by its title is so strong that no other need be searched for."""
+        """Whether a page found by its title is strong enough to end the search."""
         settings = self.settings
         threshold = settings.title_sim_exit_meaning if self.with_meaning else settings.title_sim_exit
         return strength.page_confidence >= threshold and strength.coverage >= MIN_COVERAGE

@@ -1,4 +1,4 @@
-"""The score of a sentence or row for a question, and evidence: the best ones, and how likely they answer it."""
+"""The score of a sentence or row for a question, and evidence: the best ones, and how likely they are to answer it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from kiwiresearch.text import plain_lower, stemmer
 WORD = re.compile(r"[^\W\d_]+")
 TAB = "\t"
 MIN_LABEL = 0.3
-"""If less than this share of a label is asked for, it labels something else."""
+"""If the question has a smaller share of a label's words, the row is about something else."""
 
 MAX_SCORED = 60
-"""How many units of a page are fully scored: those with most of the question's words."""
+"""How many units of a page are fully scored: those with the most question words."""
 
 
 class ScoredUnit(NamedTuple):
@@ -47,7 +47,7 @@ class ScoredUnit(NamedTuple):
 
     @property
     def place(self) -> tuple[str, str, int]:
-        """Breaks ties between equal totals."""
+        """Sort key for units with equal totals."""
         ref = self.read.page.ref
         return ref.book, ref.path, self.read.units[self.unit].start
 
@@ -77,7 +77,7 @@ SimilarityFunction = Callable[[Sequence[str]], Sequence[float]]
 
 
 def with_page_nearness(units: Sequence[ScoredUnit], nearness: float) -> list[ScoredUnit]:
-    """The units of one page, scored also by how near the page comes to the best one."""
+    """The units of one page, scored also by how close the page's score is to the best page's."""
     features = {"page": nearness, "first page": float(nearness >= 1.0)}
     more = _total(features)
     features = {name: value for name, value in features.items() if value}
@@ -175,7 +175,7 @@ def _parts(
 
 
 def _label(read: SegmentedPage, number: int, matches: WordMatches, question: Question) -> float:
-    """How much of the question, apart from its subject, the label of a row has; less if it also has other words."""
+    """How much of the question, apart from its subject, a row's label covers; less if the label has other words."""
     text = read.text(read.units[number])
     above = read.contexts[read.context_of[number]] if read.context_of[number] else ""
     label = f"{above} {text[: max(text.find(TAB), 0)]}"
@@ -192,18 +192,20 @@ def _label(read: SegmentedPage, number: int, matches: WordMatches, question: Que
 
 
 ALL_WORDS = 0.98
+"""From this share on, all words count as found."""
+
 FAR_AHEAD = 8.0
 """A lead of this many points over the best sentence of any other page counts as the largest possible."""
 
 MIN_ASKED = 0.05
-"""A page with less than this share of what is asked, apart from its title, does not have the answer."""
+"""A page with a smaller share of the question's words, apart from those in its title, does not have the answer."""
 
 LITTLE_ASKED = 0.35
-"""Nor does one with less than this share, if none of it is near the best sentence."""
+"""Nor does a page with less than this share if none of these words is near the best sentence."""
 
 
 class Strength(NamedTuple):
-    """How likely evidence answers a question; confidences are probabilities."""
+    """How likely the evidence is to answer the question; confidences are probabilities."""
 
     page_confidence: float = 0.0
     """That the page of the best sentence is the right one and has the answer."""
@@ -218,7 +220,7 @@ NO_EVIDENCE = Strength()
 
 @dataclass(frozen=True, slots=True)
 class RetrievedEvidence:
-    """What a search for evidence found: units, best first, the pages they are from, and how strong they are."""
+    """The result of a search for evidence: units, best first, the pages they are from, and how strong they are."""
 
     route: Route
     why: str
@@ -228,20 +230,20 @@ class RetrievedEvidence:
     is_named: bool = False
     """Whether the question names the page of the best unit."""
     part_count: int = 0
-    """How many of the first units answer a part of the question each."""
+    """How many leading units each answer one part of the question."""
     corrected: str = ""
     """The question as the search understood it, if words were mistyped."""
     senses: tuple[Sense, ...] = ()
     """Pages that share the name which the question is about."""
     verdict: Verdict = ""
     chosen: str = ""
-    """Of two things that are compared, the one that the figures of both pages give."""
+    """In a comparison, the thing that the figures on the two pages favour."""
 
 
 def strength_of(
     units: Sequence[ScoredUnit], question: Question, *, with_meaning: bool, named: bool = False
 ) -> Strength:
-    """The strength of evidence, judged by its best unit and what is around that."""
+    """The strength of evidence, judged by its best unit and the text around it."""
     if not units:
         return NO_EVIDENCE
     found = features(units, question, named=named)
@@ -264,7 +266,7 @@ def reader_confidence(units: Sequence[ScoredUnit], question: Question, by_words:
 
 
 def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: Strength) -> dict[str, float]:
-    """What distinguishes right from wrong answers of the reading model: a few features of words and of meaning."""
+    """Features that separate right from wrong answers of the reading model: a few by words and a few by meaning."""
     best = units[0].features
     here = (units[0].read.page.ref, units[0].passage)
     others = [one.total for one in units if (one.read.page.ref, one.passage) != here]
@@ -281,10 +283,11 @@ def reader_features(units: Sequence[ScoredUnit], question: Question, by_words: S
 
 WORD_FEATURES = ("always", "words and title", "words nearby", "names missing", "unknown words", "not the kind")
 MAX_LOGIT = 8.0
+"""Larger logits of the reading model are cut off here, in both directions."""
 
 
 def features(units: Sequence[ScoredUnit], question: Question, *, named: bool) -> dict[str, float]:
-    """What distinguishes right from wrong answers: how much of the question is there, how close, and where else."""
+    """Features that separate right from wrong answers: how much of the question is there, how close, and where else."""
     best = units[0].features
     own = best.get("words", 0.0)
     covered = own + best.get("title words", 0.0)

@@ -11,13 +11,13 @@ MODES: tuple[Mode, ...] = ("default", "eli10", "advanced", "quiz")
 
 @dataclass(frozen=True, slots=True)
 class AskSettings:
-    """What a user can set about answers, below [ask] in the settings."""
+    """Settings for answers: the table [ask] of the settings file."""
 
     top_pages: int = 3
-    """How many pages are kept when their titles and leads have been weighed."""
+    """How many pages remain after their titles and leads are scored."""
 
     passages: int = 6
-    """How many passages an answer is taken from, and shows, at most."""
+    """The maximum number of passages that an answer uses and shows."""
 
     context_tokens: int = 2_700
     """How long these passages may be in total."""
@@ -35,31 +35,31 @@ class AskSettings:
     """How many of their passages are considered further."""
 
     widen: float = 2.0
-    """How much wider the second search is when the first gave too little."""
+    """How much wider the second search is if the first found too little."""
 
     title_sim_exit: float = 0.6
-    """A passage this strong, of a page that is about the question, ends the search at once."""
+    """A passage with this confidence, on a page that the question names, ends the search at once."""
 
     sim_threshold: float = 0.35
-    """Below it the search is widened; below it still, nothing is answered."""
+    """Below this confidence the search is widened; if it is still below, the question is refused."""
 
     title_sim_exit_meaning: float = 0.6
-    """The same where meanings are compared with an embedder."""
+    """`title_sim_exit` if meanings are compared with an embedder."""
 
     sim_threshold_meaning: float = 0.38
-    """The same where meanings are compared with an embedder."""
+    """`sim_threshold` if meanings are compared with an embedder."""
 
     reader: bool = True
     """Choose the sentence by meaning too, with the reading model that ships with the program."""
 
     least_confidence: float = 0.1
-    """Below it nothing is claimed to answer; for what the reading model chose."""
+    """Below this confidence of the reading model, the question is refused."""
 
     max_new_tokens: int = 512
-    """How long an answer of a model may be."""
+    """The maximum length of a model's answer."""
 
     verbatim_dangers: bool = True
-    """Questions about doses, voltages, dilutions and poisons are answered with the passage alone, never by a model."""
+    """Answer questions about doses, voltages, dilutions and poisons with the passage alone, never with a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +73,18 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """What a user may choose for one question."""
+    """The options of one question."""
 
     mode: Mode = "default"
     passages: int = 0
-    """How many passages to show at most; 0 leaves it to the settings."""
+    """The maximum number of passages to show; 0 uses the settings."""
     page: str = ""
     """Answer from the page of this title or path alone."""
     book: str = ""
-    """The UUID of the book that page is in; empty looks in all of them."""
+    """The UUID of the book with that page; if empty, all books are searched."""
     turns: tuple[ConversationTurn, ...] = ()
     """The conversation so far, the oldest turn first."""
     fast: bool = False
     """Choose sentences by their words alone, without the reading model."""
     with_model: bool = True
-    """False answers in the books' own words even where a model is set."""
+    """If false, answer in the books' own words even if a model is configured."""

@@ -135,7 +135,7 @@ def question_tokens(text: str) -> tuple[QuestionToken, ...]:
 
 @cache
 def conversation_words(language: str) -> ConversationWords | None:
-    """The table of a language; without one, no question is taken for a follow-up."""
+    """The table of a language; without one, no question counts as a follow-up."""
     file = DATA / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):
         return None

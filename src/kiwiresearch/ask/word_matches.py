@@ -36,7 +36,7 @@ class WeightedWord(NamedTuple):
     weight: float
     is_name: bool = False
     is_unknown: bool = False
-    """It is on no page of the book."""
+    """Whether no page of the book has it."""
 
 
 def word_weights(question: Question, book: OpenBook) -> tuple[WeightedWord, ...]:

@@ -1,4 +1,4 @@
-"""What only a complete book can show, computed from the tables that bulk wrote."""
+"""Analyses that need a complete book, computed from the tables that bulk wrote."""
 
 from __future__ import annotations
 

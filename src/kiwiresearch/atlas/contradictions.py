@@ -39,7 +39,7 @@ from kiwiresearch.text.dates import DateMention
 MAX_OF_FACT = 24
 """How many statements of one fact are compared with each other, those of its own page first: at most 276 pairs."""
 MAX_PAIRS = 3
-"""How many pairs of values of one fact are reported; more would repeat the same."""
+"""How many pairs of values of one fact are reported; more would be repetitive."""
 OTHER_SCOPE = 0.2
 """A larger gap to a row of a table on another page means another scope: Russia in a table of Asia is not all of it."""
 MIN_STRENGTH = 0.6

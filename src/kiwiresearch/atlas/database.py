@@ -246,7 +246,7 @@ def sql_title_of_path(path: str) -> str:
 
 
 def clean_row(row: Mapping[str, Any]) -> Row:
-    """A row with its texts cut off at a maximum length, since tables may come from anybody."""
+    """A row with its texts cut off at a maximum length, since tables may come from an untrusted source."""
     return {name: value if name == JSON_COLUMN else _clean(value) for name, value in row.items()}
 
 

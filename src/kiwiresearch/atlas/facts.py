@@ -47,7 +47,7 @@ class FactWords:
     adjective: re.Pattern[str]
 
     def cues(self) -> list[str]:
-        """Words of which every sentence that states a fact has at least one."""
+        """Cue words; every sentence that states a fact has at least one."""
         verbs = {cue.rpartition(" ")[2] for cue in self.events}
         return sorted({*self.lasting, *self.changing, *self.adjectives, *verbs})
 
@@ -150,10 +150,14 @@ YEAR = re.compile(
 )
 """A year, with or without day and month before it; not the end of '45-1050', which is another quantity."""
 LEADING_PHRASE = r"(?:(?:As of|In|By|At|On|According to) [^,]{1,60}, )?"
-"""What may precede the subject of a sentence: a time or a source."""
+"""Phrases that may precede the subject of a sentence: a time or a source."""
 BEING_VERB = re.compile(r" (?:is|stands|rises|was)(?: about| approximately)? $")
 NOT_LIFE = re.compile(r"reign|rule|\br\.|\bfl\.|active|office|in power|founded|c\.|circa|\?|floruit|\bor\b|/", re.I)
+"""Words and signs in brackets which show that the dates are not those of a life, or are uncertain."""
+
 UNIT = re.compile(r"\(([^()\d]{1,12})\)$")
+"""The unit at the end of a label: 'Area (km²)'."""
+
 BASES = ("census", "estimate")
 MAX_VALUE_OFFSET = 6
 """A value that starts later in its row is one of several."""

@@ -32,7 +32,7 @@ from kiwiresearch.kin import (
 PAGELESS_MARK = "#"
 """Separates path and row number in the id of a person without a page, who is named in that row of that page."""
 NOT_BY_BLOOD = ("adoptive", "step", "foster")
-"""Parents whom a child may have besides a father and a mother."""
+"""Parents whom a child may have in addition to a father and a mother."""
 
 
 def _make(database: AtlasDatabase, folder: Path, _: BookIdentity) -> None:

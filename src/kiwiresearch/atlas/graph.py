@@ -112,7 +112,11 @@ def connected_groups(edges: Edges, among: Chosen | None = None) -> Numbers:
 
 
 DAMPING = 0.85
+"""The usual damping factor of PageRank."""
+
 ROUNDS = 100
+"""The maximum number of rounds."""
+
 CONVERGED = 1e-10
 """If all ranks together change by less than this, further rounds make no difference."""
 DIGITS = 9

@@ -119,7 +119,7 @@ TIMELINE_ORDER = "earliest, latest, entry, number"
 
 @dataclass(frozen=True, slots=True)
 class TimelineFilter:
-    """Which moments to list: those that begin within some years; years BC are negative, and there is no year 0."""
+    """Which moments to list: those that begin within some years. Years BC are negative; year 0 does not exist."""
 
     first: int | None = None
     last: int | None = None
@@ -142,7 +142,7 @@ def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> Resu
     if filter.first is not None:
         chosen.append(("earliest >= ?", [day_number(filter.first)]))
     if filter.last is not None:
-        chosen.append(("earliest < ?", [day_number(1 if filter.last == -1 else filter.last + 1)]))  # there is no year 0
+        chosen.append(("earliest < ?", [day_number(1 if filter.last == -1 else filter.last + 1)]))  # no year 0 exists
     for column, words in (("subject", filter.subject), ("claim", filter.words)):
         chosen += [(f"contains(lower({column}), lower(?))", [word]) for word in search_words(words)]
     named = [table for table in ("titles", "pages") if atlas.has_tables(table)][:1]
@@ -159,7 +159,7 @@ def timeline(atlas: Atlas, filter: TimelineFilter, window: ResultWindow) -> Resu
 
 
 def _shown_row(row: Row, title: str) -> Row:
-    """A row for display, with its date in words, which are derived from the complete claim."""
+    """A row for display, with its date written out from the complete claim."""
     try:
         words = DateText(date_from_record(json.loads(row["record"])["dates"][0]))
     except (KiwiError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):

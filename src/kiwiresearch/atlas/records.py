@@ -1,4 +1,4 @@
-"""Claims and facts read back from tables, which may come from anybody."""
+"""Claims and facts read back from tables, which may come from an untrusted source."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _refuse_withheld(seen: Tree, person: PersonId, words: str) -> None:
 
 
 def _path_between(database: AtlasDatabase, one: PersonId, other: PersonId) -> list[PersonId]:
-    """The people on a shortest path from one to the other, by breadth-first search; none if there is no path."""
+    """The people on a shortest path from one to the other, by breadth-first search; empty if they are not connected."""
     came: dict[PersonId, PersonId] = {one: one}
     circle = [one]
     for _ in range(MAX_PATH_TIES):

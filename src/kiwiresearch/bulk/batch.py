@@ -54,7 +54,7 @@ CACHE_BYTES = 8 * 2**20
 
 MAX_CACHED_TARGETS = 2**15
 MAX_PAGE_BYTES = 2**25
-"""No page that people wrote is larger."""
+"""Larger than any page that people wrote."""
 
 MAX_PROBLEM_CHARS = 300
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -186,13 +186,13 @@ def _open_book(file: Path, book: BookId) -> _OpenBook:
 
 
 class PageProblem(str):
-    """What is wrong with a page."""
+    """The error of a page that cannot be read."""
 
     __slots__ = ()
 
 
 def _attempt(work: Callable[[], T]) -> T | PageProblem:
-    """The result of work on one page, or what is wrong with the page."""
+    """The result of work on one page, or the error of the page."""
     try:
         with time_limit():
             return work()
@@ -200,12 +200,12 @@ def _attempt(work: Callable[[], T]) -> T | PageProblem:
         raise
     except PageTimeout:
         return PageProblem(f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
-    except Exception as problem:  # whatever is wrong with one page must not affect the others
+    except Exception as problem:  # an error in one page must not affect the others
         return _reason(problem)
 
 
 def _reason(problem: Exception) -> PageProblem:
-    """What is wrong, in words that are the same on every machine: without memory addresses and file paths."""
+    """A description of the error that is the same on every machine: without memory addresses and file paths."""
     if isinstance(problem, BookDamaged) and problem.__cause__:
         text = f"It cannot be read: {problem.__cause__}"
     elif isinstance(problem, KiwiError):
@@ -257,7 +257,7 @@ Batches = Generator[FinishedBatch, None, None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BulkWork:
-    """Which entries of which book to read, in which order, how many at once, and for which tables."""
+    """The work to do: a book, its entries in reading order, the batch size, and the tables to make."""
 
     file: Path
     book: BookId

@@ -1,4 +1,4 @@
-"""A finished folder of tables: its manifest, opening it, and checking it, since it may come from anybody."""
+"""A finished folder of tables: its manifest, opening it, and checking it, since its source may be untrusted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class BulkManifest:
         }
 
     def summary(self) -> dict[str, Any]:
-        """The same with the number of shards instead of their list."""
+        """A summary of the manifest, with the number of shards instead of their list."""
         tables = {
             name: {"rows": table.rows, "digest": table.digest, "shards": len(table.shards)}
             for name, table in self.tables.items()
@@ -96,7 +96,7 @@ def book_identity(archive: LibzimArchive) -> BookIdentity:
 
 
 def rows_fingerprint(what: tuple[str, ...], version: str) -> str:
-    """A hash of everything besides the book that rows depend on: not of engine, batches or workers."""
+    """A hash of everything that rows depend on except the book: not of engine, batches or workers."""
     parts = {
         "format": FORMAT,
         "version": version,
@@ -179,7 +179,7 @@ def _count(value: Any) -> int:
 MANIFEST = "manifest.json"
 MAX_MANIFEST_BYTES = 2**28
 WORK_FOLDER = ".kiwiresearch"
-"""The subfolder for what is needed only until the tables are finished."""
+"""The subfolder for files that are needed only until the tables are finished."""
 PLAN = f"{WORK_FOLDER}/plan.json"
 MAKE_REMEDY = "Make one with 'kiwiresearch bulk --book BOOK --out FOLDER'."
 REMAKE_REMEDY = "Remove the folder, and make it again with 'kiwiresearch bulk --book BOOK --out FOLDER'."

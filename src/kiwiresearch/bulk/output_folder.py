@@ -36,7 +36,7 @@ ELSEWHERE_REMEDY = "Make it a folder you may write to, or choose another one wit
 
 @dataclass(frozen=True, slots=True)
 class BulkPlan:
-    """What is to be written: the same plan resumes a folder, another one needs another folder."""
+    """The plan of a folder: the same plan resumes it, another one needs another folder."""
 
     book: BookIdentity
     what: tuple[str, ...]
@@ -68,7 +68,7 @@ def read_plan(folder: Path) -> BulkPlan | None:
 
 
 def refuse_other_content(folder: Path, plan: BulkPlan) -> None:
-    """Raise FolderTaken unless the folder is empty, or was begun or finished for the same rows."""
+    """Raise FolderTaken unless the folder is empty, or was started or finished for the same rows."""
     with translating_write_errors(folder):
         if not folder.is_dir():
             if folder.exists() or folder.is_symlink():

@@ -1,4 +1,4 @@
-"""Does batches in processes of this machine, each of which opens the book once."""
+"""Runs batches in processes of this machine; each process opens the book once."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class _Worker:
             )
         is_deadly = 0 <= entry == self.suspect
         if is_deadly:
-            self.crashes = 0  # progress was made: one deadly entry less
+            self.crashes = 0  # progress was made: one more deadly entry was found
         self.suspect = -1 if is_deadly else entry
         self.task = task._replace(lost=(*task.lost, entry) if is_deadly else task.lost, reports_entries=True)
         self._start()

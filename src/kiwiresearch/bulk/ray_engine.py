@@ -1,4 +1,4 @@
-"""Does batches with Ray Data, on this machine or on a cluster."""
+"""Runs batches with Ray Data, on this machine or on a cluster."""
 
 from __future__ import annotations
 

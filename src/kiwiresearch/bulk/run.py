@@ -88,7 +88,7 @@ def _check(engine: str, workers: int, batch: int, address: str) -> None:
 
 
 def _work(file: Path, what: tuple[str, ...], batch: int) -> tuple[BulkWork, BookIdentity]:
-    """What is to be done, according to the directory of the book."""
+    """The work to do, according to the directory of the book."""
     archive = LibzimArchive(file)
     try:
         found = archive.directory()

@@ -273,7 +273,7 @@ def to_parquet(table: str, rows: Sequence[Row]) -> bytes:
 
 
 def check_schema(table: str, file: Path) -> int:
-    """The number of rows of a shard; RunDamaged if it has not the columns of this table."""
+    """The number of rows of a shard; RunDamaged if it does not have the columns of this table."""
     with _opened(file) as shard:
         if not shard.schema_arrow.equals(schema_of(table)):
             raise RunDamaged(
@@ -304,7 +304,7 @@ def _opened(file: Path) -> Any:
 
 
 def _read_errors() -> tuple[type[Exception], ...]:
-    """What pyarrow raises for a file that is not Parquet, or whose texts are not valid."""
+    """The errors that pyarrow raises for a file that is not Parquet, or has invalid texts."""
     return OSError, UnicodeDecodeError, pyarrow_module().ArrowException
 
 

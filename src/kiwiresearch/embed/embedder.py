@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.float32]
 
 DECIMALS = 6
-"""Of a similarity; further digits differ between processors."""
+"""Decimals of a similarity; further digits differ between processors."""
 
 
 class Embedder(Protocol):
@@ -130,7 +130,7 @@ class VectorFile:
         self._untrimmed = 0
 
     def _next_use(self, base: sqlite3.Connection) -> int:
-        """The next number of use. Uses are counted, not timed: with a clock that jumps, the wrong ones would go."""
+        """The next use number. Uses are counted, not timed: if the clock jumped, the wrong vectors would be deleted."""
         (last,) = base.execute("SELECT coalesce(max(used), 0) FROM vectors").fetchone()
         return int(last) + 1
 
@@ -192,7 +192,7 @@ class VectorFile:
         return None
 
     def _replace(self) -> sqlite3.Connection | None:
-        """Start a new file: all that was in the damaged one can be computed again."""
+        """Start a new file: everything in the damaged one can be computed again."""
         self.close()
         try:
             for suffix in ("", "-wal", "-shm"):

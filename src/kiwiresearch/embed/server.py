@@ -1,4 +1,4 @@
-"""An embedder on a server of the user's, with `/v1/embeddings` as OpenAI has it."""
+"""An embedder on the user's own server, using OpenAI's `/v1/embeddings`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kiwiresearch.text import encodable
 TIMEOUT_S = 30.0
 BATCH = 32
 MAX_CHARS = 2_000
-"""Of one text: longer than any lead or passage, and short enough for a model that reads 512 tokens."""
+"""The maximum for one text: longer than any lead or passage, but short enough for a model that reads 512 tokens."""
 
 MAX_BYTES = 32 * 2**20
 MAX_DIMENSIONS = 16_384
@@ -47,7 +47,7 @@ class ServerEmbedder:
 
     @property
     def dimensions(self) -> int:
-        """Known from the first embedding; if there was none yet, one is made."""
+        """Known from the first embedding; if there is none yet, one is requested."""
         if not self._dimensions:
             self.embed(["dimensions"])
         return self._dimensions

@@ -1,4 +1,4 @@
-"""The model gateway: how a local language model is asked, and what is believed of its replies."""
+"""The model gateway: sends prompts to a local language model, and checks its replies."""
 
 from __future__ import annotations
 

@@ -26,7 +26,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry."""
+    """How long to wait: for a connection, between two bytes, for a complete reply, and before a retry.
+
+    These are the defaults; `model_timeouts` in `workspace/models.py` applies the user's setting.
+    """
 
     connect_s: float = 5.0
     read_s: float = 120.0
@@ -38,7 +41,7 @@ DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ModelServer:
-    """One address, the request fields it has refused, and what it says about itself."""
+    """One server address, the request fields it has refused, and what it reports about itself."""
 
     def __init__(self, address: str, *, key: str, timeouts: Timeouts) -> None:
         self.root = server_root(address)
@@ -53,7 +56,7 @@ class ModelServer:
 
     @contextmanager
     def calling(self, path: str, request: Mapping[str, Any] | None, deadline: Deadline) -> Iterator[HttpResponse]:
-        """Open a response whose body is still to be read; all transport errors, also later ones, become ours."""
+        """Open a response without reading its body; transport errors, including later ones, become our own."""
         content = None if request is None else json.dumps(request).encode()
         try:
             with self._client.open(

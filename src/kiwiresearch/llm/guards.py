@@ -1,4 +1,4 @@
-"""Guards around a model: messages masked, an absent server given up on, reasons checked against what was shown."""
+"""Guards around a model: mask messages, stop calling an absent server, check reasons against the shown text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kiwiresearch.text import fold
 
 
 class MaskedModel:
-    """A model that sees only masked text. Claims about a masked name are in no source, so they are never accepted."""
+    """A model that sees only masked text. No source has a masked name, so claims about one are never accepted."""
 
     def __init__(self, model: Model, mask: Callable[[str], str]) -> None:
         self._model = model
@@ -42,7 +42,7 @@ MAX_FAILURES = 2
 
 
 class CircuitBreakerModel:
-    """A model that is not called any more once it was unreachable twice in a row."""
+    """A model that is no longer called after it was unreachable twice in a row."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

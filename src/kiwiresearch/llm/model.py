@@ -17,7 +17,7 @@ from kiwiresearch.ids import canonical_json
 Role = Literal["system", "user", "assistant", "tool"]
 Effort = Literal["", "none", "minimal", "low", "medium", "high"]
 Finish = Literal["stop", "length", "repeated"]
-"""The model was done; it was cut off at `max_tokens`; it kept repeating itself and we stopped it."""
+"""Why a reply ended: the model finished, reached `max_tokens`, or was stopped because it repeated itself."""
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -94,7 +94,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something a model may ask us to do for it."""
+    """A tool that a model may call."""
 
     name: str
     purpose: str
@@ -103,7 +103,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a reply is to be made. They are part of the key under which replies are cached."""
+    """Options of a request. They are part of the key under which replies are cached."""
 
     temperature: float = 0.0
     max_tokens: int = 512
@@ -166,7 +166,7 @@ class Reply:
 
 
 class Model(Protocol):
-    """Something that can be prompted: a server, cached replies, a script."""
+    """A source of replies: a server, cached replies, a script."""
 
     @property
     def name(self) -> str: ...
@@ -182,12 +182,12 @@ class Model(Protocol):
 
 
 def short_model_name(name: str) -> str:
-    """The name of a model for people: servers often give the path of its file."""
+    """The display name of a model: servers often give the path of its file."""
     return re.split(r"[/\\]", name)[-1].removesuffix(".gguf")
 
 
 def model_label(model: Model) -> str:
-    """How messages refer to a model, even one whose name cannot be had."""
+    """How messages refer to a model, even if its name is unknown."""
     try:
         name = model.name
     except ModelError:
@@ -196,7 +196,7 @@ def model_label(model: Model) -> str:
 
 
 def final_reply(pieces: Iterable[Piece | Reply]) -> Reply:
-    """The reply at the end of some pieces, all of which are read so that the call is finished."""
+    """The reply at the end of some pieces; all are read, so that the call is finished."""
     *_, last = pieces
     if not isinstance(last, Reply):
         raise TypeError("pieces end with a Reply")
@@ -240,7 +240,7 @@ class Prompt:
         return tuple(dict.fromkeys(place for turn in self.turns for place in PLACE.findall(turn.text)))
 
     def fill(self, **values: PromptValue) -> tuple[Message, ...]:
-        """The messages to send. Numbers are inserted as they are, each text inside a fence of its own."""
+        """The messages to send. Numbers are inserted unchanged, each text inside its own fence."""
         missing = [place for place in self.places if place not in values]
         unknown = sorted(set(values) - set(self.places))
         if missing or unknown:
@@ -294,7 +294,7 @@ BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a text has, rather too many than too few.
+    """An estimate of a text's tokens, rather too high than too low.
 
     Models split words into parts of some three letters, take signs and digits one by one, and rare letters
     byte by byte.
@@ -306,5 +306,5 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_prompt(texts: Iterable[str]) -> int:
-    """About how many tokens a conversation of these texts has, including what templates add to each turn."""
+    """An estimate of the tokens of a conversation of these texts, including what templates add to each turn."""
     return PER_PROMPT + sum(PER_MESSAGE + estimate_tokens(text) for text in texts)

@@ -131,7 +131,7 @@ def _key(request: dict[str, Any]) -> str:
 
 
 def _is_useful(reply: Reply, options: Options) -> bool:
-    from kiwiresearch.llm.structured import json_candidates  # loads pydantic, which takes time
+    from kiwiresearch.llm.structured import json_candidates  # imports pydantic, which is slow
 
     if not (reply.text or reply.calls) or reply.finish == "repeated":
         return False

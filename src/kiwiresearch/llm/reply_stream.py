@@ -1,4 +1,4 @@
-"""Builds a reply while it streams in: splits off thinking, cuts repetition, limits its size."""
+"""Builds a reply as it streams in: separates thinking, cuts repetition, limits its size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ from kiwiresearch.llm.model import Finish, Piece, Reply, ToolCall
 from kiwiresearch.llm.wire import BadServerOutput, CallPart, Delta, complaint_in, delta_in
 
 STRIDE = 64
+"""How many characters are read between two checks for repetition."""
+
 WINDOW = 4096
 COPIES = 5
+"""A unit repeated this often at the end of a text counts as repetition."""
+
 MAX_UNIT = 800
 MIN_RUN = 200
+"""All copies together must have at least this many characters."""
+
 MIN_RUN_OF_SIGNS = 400
-"""Rules and rows of dots may be long and still be meant."""
+"""Rules and rows of dots may be long on purpose."""
 
 ANCHOR = 24
+"""Earlier occurrences of this many last characters are tried as the start of the repetition."""
+
 SAME_HEADING = 4
 """A report that starts the same section for the fourth time will start it again."""
 
@@ -29,7 +37,7 @@ MAX_SIGNS = 3
 
 
 class RepetitionGuard:
-    """Lets text through until it ends in the same words over and over.
+    """Passes text on until it ends in the same words over and over.
 
     It checks every 64 characters, counted from the beginning, so that the cut does not depend on how the
     text was split into pieces; each check reads a window of fixed size.
@@ -117,10 +125,10 @@ PAIRS = {
     "[think]": "[/think]",
     "◁think▷": "◁/think▷",
 }
-"""What models put around their thinking, in upper or lower case."""
+"""Tags around a model's thinking, in upper or lower case."""
 
 LEFT_OPEN = ("</think>", "</thinking>", "[/think]", "◁/think▷")
-"""Closing tags that come alone if the server's template has already written the opening one."""
+"""Closing tags without an opening one, which the server's template has already written."""
 
 CHANNEL, START, MESSAGE = "<|channel|>", "<|start|>", "<|message|>"
 ENDS = ("<|end|>", "<|return|>", "<|call|>")
@@ -190,7 +198,7 @@ class ThinkingSplitter:
         return self._split()
 
     def end(self) -> list[Piece]:
-        """What was held back; a block that was never closed counts as thinking."""
+        """The text held back so far; a block that was never closed counts as thinking."""
         return self._split(is_last=True)
 
     def _split(self, *, is_last: bool = False) -> list[Piece]:
@@ -259,11 +267,11 @@ MAX_CHARS = 1_000_000
 
 
 class ReplyCutShort(Exception):
-    """The stream ended before the reply did; never seen outside this package."""
+    """The stream ended before the reply did; never raised outside this package."""
 
 
 class ServerComplaint(Exception):
-    """The server reports an error in the middle of a stream; never seen outside this package."""
+    """The server reports an error in the middle of a stream; never raised outside this package."""
 
 
 class ReplyBuilder:
@@ -321,7 +329,7 @@ class ReplyBuilder:
             self._calls[at] = CallPart(part.number, known.id or part.id, name, arguments)
 
     def rest(self) -> list[Piece]:
-        """What was held back because it might have been the start of a marker."""
+        """The text held back because it might have been the start of a marker."""
         return self._splitter.end()
 
     def reply(self) -> Reply:

@@ -75,7 +75,7 @@ def context_of(ask: AskServer, model: str) -> ContextSize:
 
 
 def _ollama_context(ask: AskServer, model: str) -> ContextSize:
-    """The size at which Ollama silently cuts prompts, which has little to do with what the model could read."""
+    """The size at which Ollama silently cuts prompts; it is unrelated to the model's own limit."""
     for row in _rows(ask("/api/ps", None), "models"):
         tokens = _positive(row.get("context_length"))
         if tokens and model in (row.get("name"), row.get("model"), str(row.get("name")).removesuffix(":latest")):
@@ -118,11 +118,11 @@ Member = TypeVar("Member")
 Item = TypeVar("Item")
 
 REST_S = 30.0
-"""For so long, a server that failed is used only if all others fail too."""
+"""For this long, a server that failed is used only if all others fail too."""
 
 
 class TemporaryFailure(Exception):
-    """A failure worth a retry; never seen outside this package."""
+    """A failure worth a retry; never raised outside this package."""
 
     def __init__(self, error: ModelUnreachable) -> None:
         super().__init__(str(error))

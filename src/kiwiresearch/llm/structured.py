@@ -22,10 +22,14 @@ def item_or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 
 MAX_STARTS = 8
+"""How many opening braces are tried."""
+
 PART = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],]|[^"{}\[\],]++', re.DOTALL)
 CONTROL = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 WHOLE_WORD = re.compile(r":\s*(?:true|false|null)\s*$")
 IN_PROSE = re.compile(r'\{\s*[^\s"}]')
+"""A brace followed by neither a key nor a closing brace, so it is part of prose and not of JSON."""
+
 CLOSER = {"{": "}", "[": "]"}
 
 
@@ -38,7 +42,7 @@ class OpenBracket:
 
 
 def json_candidates(text: str) -> Iterator[str]:
-    """Texts that may be the wanted object, the likeliest first.
+    """Texts that may be the wanted object, most likely first.
 
     First the reply itself; then what is between a brace and its partner, whatever is around it (a code
     fence, prose), without trailing commas; last an object whose end is missing, closed after its last
@@ -52,7 +56,7 @@ def json_candidates(text: str) -> Iterator[str]:
         scan = JsonScan(text, start)
         if scan.result:
             yield scan.result
-        # The inside of an object is never taken for the object itself; but a brace in prose has no inside.
+        # An object nested in a candidate is not a candidate itself, unless the outer brace is just part of prose.
         start = text.find("{", start + 1 if not scan.is_whole and IN_PROSE.match(text, start) else scan.end)
 
 
@@ -135,7 +139,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 MAX_PROBLEMS = 4
 MAX_ECHO = 2_000
-"""How much of a bad reply is shown to the model again."""
+"""How many characters of a bad reply are shown to the model again."""
 
 
 def ask(model: Model, messages: Sequence[Message], shape: type[Shape], options: Options = DEFAULT_OPTIONS) -> Shape:
@@ -177,6 +181,6 @@ def _read(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
 
 
 def _problem(found: ValidationError) -> str:
-    """What is wrong with an object, field by field; empty if it is not even JSON."""
+    """The problems of an object, field by field; empty if it is not even JSON."""
     rows = [row for row in found.errors(include_url=False, include_context=False) if row["type"] != "json_invalid"]
     return "; ".join(f"{'.'.join(map(str, row['loc'])) or 'it'}: {row['msg']}" for row in rows[:MAX_PROBLEMS])

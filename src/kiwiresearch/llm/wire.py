@@ -20,7 +20,7 @@ DONE = "[DONE]"
 
 
 class BadServerOutput(Exception):
-    """These are not the bytes of a model server; never seen outside this package."""
+    """The bytes are not from a model server; never raised outside this package."""
 
 
 def json_objects(chunks: Iterable[bytes]) -> Iterator[dict[str, Any] | None]:
@@ -95,7 +95,7 @@ TOO_LONG = re.compile(
     r"|prompt is too long|too many tokens",
     re.IGNORECASE | re.DOTALL,
 )
-"""How servers say that a prompt is too long."""
+"""Error messages of servers for a prompt that is too long."""
 
 REFUSED = frozenset({400, 422})
 OWN_ERROR = 500

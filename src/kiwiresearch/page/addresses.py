@@ -1,4 +1,4 @@
-"""What a browser may get of a book's page: addresses, style sheets, elements and attributes."""
+"""The parts of a book's page that a browser may get: addresses, style sheets, elements and attributes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAFE = "/:@!$&'()*+,;=~"
 
 
 class LinkAddress(NamedTuple):
-    """Where a link leads, as a URL for a browser; empty for nowhere."""
+    """The target of a link as a URL for a browser; empty if it leads nowhere."""
 
     kind: LinkKind
     url: str

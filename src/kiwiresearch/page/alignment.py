@@ -202,7 +202,7 @@ class _MarkupReader:
 
 CHARACTER = re.compile(r"&[a-zA-Z0-9#]+;|.", re.DOTALL)
 CONTEXT = 48
-"""How many characters before and after a quote tell it from the same words elsewhere."""
+"""How many characters before and after a quote distinguish it from the same words elsewhere."""
 
 EDGE = 24
 """If a quote is not found as such, this many of its first and last characters locate it."""
@@ -326,7 +326,7 @@ def _all(words: str, text: str) -> Iterator[int]:
 
 
 def _by_edges(words: str, text: str) -> list[Extent]:
-    """Places that begin and end like the words and are about as long: something in between is spelled differently."""
+    """Spans that start and end like the words and are about as long, for words that differ somewhere in between."""
     edge = min(EDGE, len(words) // 3)
     if edge < EDGE // 3:
         return []

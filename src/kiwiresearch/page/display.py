@@ -118,7 +118,7 @@ PLAIN_LINK = re.compile(rf'<a href="{PLAIN.pattern}"(?: (?:title|class)="[^"<>]*
 """Most links of most pages, which need no change."""
 
 BOUND = re.compile(r"href|src|url|background|poster|lowsrc|mark|\\|^<(?:!|style|script|link|meta)", re.IGNORECASE)
-"""What makes the output for a tag depend on the page it is on."""
+"""Parts of a tag that make its output depend on the page."""
 
 BASE = re.compile(r'<base\b[^>]*?\shref="([^"]*)"', re.IGNORECASE)
 CUSTOM = re.compile(r"/?[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -201,7 +201,7 @@ class _Writer:
         pieces: list[str] = []
         at = 0
         for number, (place, _, tags) in enumerate(insertions):
-            token = f"<\0{number}>"  # which no parser writes
+            token = f"<\0{number}>"  # the parser never writes this
             self._known[token] = tags
             pieces += (markup[at:place], token)
             at = place

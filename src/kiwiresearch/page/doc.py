@@ -115,7 +115,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Whether something is true of the page, whether that was seen or inferred, and from what."""
+    """Whether something is true of the page, whether it was seen or inferred, and the evidence."""
 
     holds: bool
     basis: Basis = "absent"
@@ -127,7 +127,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class PageSignals:
-    """What the page reveals about its own quality and kind."""
+    """Signals about the page's quality and kind."""
 
     stub: Signal
     citation_needed: Signal

@@ -1,4 +1,4 @@
-"""What tags mean when a page is read: a cut, or a part of the text's structure."""
+"""The meaning of tags when a page is read: a cut, or a part of the text's structure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CutRule:
 
 
 ROOTS = ("mw-content-text", "bodyContent", "main", "content")
-"""Ids of the element that contains the article: MediaWiki's of all times, then the usual names of other sites.
+"""Ids of the element that contains the article: those of any MediaWiki version, then the usual names of other sites.
 
 On pages without any of them it is the <main>, else the <body>.
 """
@@ -92,7 +92,7 @@ MAX_KEYS = 10_000
 
 
 class TagStep(IntEnum):
-    """What the reading loop in `flow` does at a tag."""
+    """The actions of the reading loop in `flow` at a tag."""
 
     NOTHING = 0
     END_LINK = 1
@@ -125,7 +125,7 @@ class TagStep(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TagMeaning:
-    """What to do at a tag, and the group of a cut."""
+    """The action at a tag, and the group of a cut."""
 
     step: TagStep
     group: CutGroup | None = None
@@ -140,7 +140,7 @@ class CutStart(NamedTuple):
 
 
 class RunEffect(NamedTuple):
-    """What a run of tags does: its steps in order, the level and anchor of a heading in it, and a cut at its end."""
+    """The effect of a run of tags: its steps in order, the level and anchor of its heading, and a cut at its end."""
 
     steps: tuple[int, ...]
     level: int
@@ -236,7 +236,7 @@ def attributes_of(tag: str) -> dict[str, str]:
 
 @lru_cache(maxsize=MAX_KEYS)
 def meaning_of(tag: str) -> TagMeaning:
-    """What a tag means, given as everything between its angle brackets."""
+    """The meaning of a tag, given as everything between its angle brackets."""
     name = name_of(tag)
     structure = STRUCTURE.get(name, NOTHING)
     if name.startswith("/"):
@@ -267,11 +267,11 @@ RULES_BY_CLASS = {
     for name in rule.classes
 }
 EFFECTS: dict[str, RunEffect] = {}
-"""A cache of the runs met so far, by their spelling."""
+"""A cache of the runs seen so far, by their spelling."""
 
 
 def effect_of(run: str) -> RunEffect:
-    """What a run of tags does, up to and including the first cut in it."""
+    """The effect of a run of tags, up to and including the first cut in it."""
     known = EFFECTS.get(run)
     if known is None:
         known = _effect(run)

@@ -43,7 +43,7 @@ WIDTH = tuple(map(len, SEPARATORS))
 GAPS = frozenset(SEPARATORS[1:])
 
 WITHIN_LINES = frozenset({"hidden", "editor mark", "machinery", "reference mark"})
-"""What may occur in the middle of a sentence, so that cutting it does not break the line."""
+"""Cuts that may occur in the middle of a sentence, so they do not break the line."""
 
 (END_LINK, BREAK, NEW_LINE, CELL, END_CELL, HEADER_CELL, ROW, WHITE, LIST, END_LIST, END_DIVISION, HEADING,
  END_HEADING, TABLE, END_TABLE, CAPTION, END_CAPTION, END_TABLE_CAPTION, CODE, END_CODE, QUOTE,

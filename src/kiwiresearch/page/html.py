@@ -1,4 +1,4 @@
-"""From bytes to regular markup, using the HTML parser, and which part of it is the article."""
+"""Turns bytes into regular markup, using the HTML parser, and finds the article in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def cleaned(text: str) -> str:
-    """The text with single spaces as its only white space, also at its ends, and without invisible characters."""
+    """The text with all white space, also at its ends, reduced to single spaces, and without invisible characters."""
     words = visible(text).split()
     if not words:
         return " " if text[:1].isspace() else ""
@@ -88,7 +88,7 @@ DEEP_PAGE = 4_000
 
 LARGE_PAGE = 100_000
 ENDLESS_TAG = re.compile(rb"(<[a-zA-Z][^<>\s]{0,64})[^<>]{16384,}")
-"""A tag with thousands of attributes, each of which the parser compares with all others."""
+"""A tag with thousands of attributes; the parser compares each with all others."""
 
 TAG = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9-]*)[^<>]*>?")
 FLAT_TAGS = frozenset(
@@ -255,7 +255,7 @@ def _flattened(content: bytes) -> bytes:
             depth += 1
             return found[0] if depth <= MAX_DEPTH else b" "
         if not open_tags[name]:
-            return b" "  # it closes nothing
+            return b" "  # a closing tag without an opening one
         open_tags[name] -= 1
         depth -= 1
         return found[0] if depth < MAX_DEPTH else b" "
@@ -292,7 +292,7 @@ MAX_FOOTER_CHARS = 8_000
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """A page's markup, split into the article and what is around it, and its provenance."""
+    """A page's markup, split into the article and its surroundings, and its provenance."""
 
     article: str
     around: str
@@ -315,7 +315,7 @@ TAG_NAME = re.compile(r"<(\w+)")
 
 
 def _root_of(markup: str) -> tuple[int, int] | None:
-    """Where the element that contains the article starts and ends, by the most telling id that the page has."""
+    """Where the element that contains the article starts and ends, by the most specific id that the page has."""
     for sign in ROOT_SIGNS:
         place = markup.find(sign)
         if place >= 0:

@@ -15,7 +15,7 @@ from kiwiresearch.zim import resolve_href
 TAG = re.compile(r'<(/?)([a-zA-Z][^\s/>]*)((?>[^>"]+|"[^"]*")*+)>')
 HEADING = re.compile(r"h[1-6]")
 FRAMES = frozenset({"thumb", "thumbinner", "tsingle", "gallerybox", "infobox-image", "wp-caption"})
-"""Classes of elements that contain a picture and its caption, besides `figure` and cells of an infobox."""
+"""Classes of elements that contain a picture and its caption, in addition to `figure` and cells of an infobox."""
 CAPTIONS = frozenset({*CAPTION_CLASSES, "wp-caption-text"})
 CELLS = frozenset({"td", "th"})
 MIN_PIXELS = 80
@@ -23,6 +23,7 @@ MIN_PIXELS = 80
 MAX_CAPTION_CHARS = 300
 NUMBER = re.compile(r"\d{1,6}")
 FILE_NAME = re.compile(r"\S*\.\w{3,4}|.*\.(?:jpe?g|png|gif|svg|webp|tiff?)", re.IGNORECASE)
+"""Alternative texts that are just the name of the file say nothing about the picture."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a pass over the markup collects besides the text, and the signals derived from it."""
+"""Data that a pass over the markup collects in addition to the text, and signals derived from it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RawTable:
 
 @dataclass(slots=True)
 class FlowResult:
-    """What one pass over the markup found."""
+    """The result of one pass over the markup."""
 
     text: str = ""
     links: list[RawLink] = field(default_factory=list)
@@ -182,7 +182,7 @@ def collect_cut(found: FlowResult, group: CutGroup, tag: str, inside: str, words
 
 
 def mark_editor_notes(markup: str) -> str:
-    """Give editors' notes without a telling class one that the cut rules know."""
+    """Give editors' notes that lack a known class one that the cut rules match."""
     if "citation needed" in markup:  # some pages write it as plain text
         markup = WRITTEN_MARK.sub('<sup class="Template-Fact">[citation needed]</sup>', markup)
     if ">[" in markup:
@@ -240,7 +240,7 @@ def categories_in(markup: str) -> list[str]:
 
 
 def visible_words(markup: str) -> str:
-    """The words of markup that hides nothing."""
+    """The words of markup that has no hidden elements."""
     return " ".join(visible(unescape(ANY_TAG.sub("", markup))).split())
 
 

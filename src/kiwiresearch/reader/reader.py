@@ -30,7 +30,7 @@ MAX_QUESTION, MAX_TITLE, MAX_HEADING = 48, 24, 16
 TITLE = -1
 """The number of the title among the units."""
 MAX_CHARS = 4_000
-"""No more is read of one sentence: a table row may be as long as a book."""
+"""The limit for one sentence or row, since a table row may be as long as a book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,14 @@ NOTHING = -20.0
 MAX_LOGIT = 40.0
 MAX_ANSWER = 24
 STARTS = 8
+"""How many of the most likely first tokens are tried."""
+
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadUnit:
-    """What the model says of one sentence or row."""
+    """The model's judgement of one sentence or row."""
 
     relevance: float
     """In logits: above 0, it more likely answers the question than not."""
@@ -188,7 +190,7 @@ class ReadUnit:
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """What the model says of a text: whether it answers at all, and each of its units."""
+    """The model's judgement of a text and of each of its units."""
 
     answers: float
     yes: float
@@ -309,7 +311,7 @@ def _session(content: bytes, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_cpu_mem_arena = False  # an arena keeps the largest window's memory for ever
+    options.enable_cpu_mem_arena = False  # an arena would never free the memory of the largest window
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 

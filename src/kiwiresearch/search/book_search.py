@@ -105,7 +105,7 @@ class BookHits:
 
 
 class BookSearch:
-    """A query in one book: its candidates in order, which are read as far as needed."""
+    """A query in one book: its candidates in order, read only as far as needed."""
 
     def __init__(
         self,
@@ -116,9 +116,9 @@ class BookSearch:
         pooled: Sequence[Query] = (),
         besides: Iterable[str] = (),
     ) -> None:
-        """`pooled` are further queries, and `besides` further pages, such as the senses of a name.
+        """`pooled` has further queries, and `besides` further pages, such as the senses of a name.
 
-        All candidates are scored for `query`, whatever they were found by.
+        All candidates are scored for `query`, however they were found.
         """
         self.book = book
         self.query = query

@@ -78,7 +78,7 @@ def _as_joined(titles: TitleLookup, query: Query) -> Query | None:
 
 
 def _correction(book: OpenBook, word: str) -> str:
-    """What an unknown word was meant to be: a title with its spaces missing, else the most similar word of titles."""
+    """A correction of an unknown word: a title with its spaces missing, else the most similar word of titles."""
     assert book.titles is not None
     titles = [fold(row.title) for row in book.titles.joined(word)]
     if titles:

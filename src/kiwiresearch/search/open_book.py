@@ -100,7 +100,7 @@ class PeerTitles:
         return self._archive.ask(Call("titles.frequency", (word,), lambda value, _: checked_count(value)))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
     def _with_spare(self, limit: int) -> int:
         """The limit with some spare rows, since some may turn out to be hidden."""
@@ -150,12 +150,12 @@ CACHED_CHARS = 24_000_000
 CACHED_LISTS = 4_096
 CACHED_PATHS = 32_768
 MIN_PAGE_SIZE = 500
-"""What a page takes in the cache in addition to its text, in characters."""
+"""The overhead of a cached page, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """The text of a page, as it is and in plain lower case, with the same offsets."""
+    """The text of a page, as written and in plain lower case, with the same offsets."""
 
     title: str
     text: str
@@ -178,7 +178,7 @@ class SearchEffort:
     """How many groups of words are searched."""
     group_pages: int = 20
     read: int = 40
-    """How many pages are read, the most promising ones."""
+    """How many of the most promising pages are read."""
 
 
 SERVED_EFFORT = SearchEffort(words=4, pages=20, word_groups=4, group_pages=15, read=12)
@@ -186,7 +186,7 @@ SERVED_EFFORT = SearchEffort(words=4, pages=20, word_groups=4, group_pages=15, r
 
 
 class Prefetcher:
-    """Requests in advance what will be needed of a book on another host, and nothing twice."""
+    """Prefetches data of a book on another host, and requests nothing twice."""
 
     def __init__(self, archive: PeerArchive) -> None:
         self._archive = archive
@@ -231,17 +231,17 @@ class OpenBook:
             self._prefetcher.once("title", paths)
 
     def prefetch_targets(self, paths: Iterable[str]) -> None:
-        """The same for paths that will be resolved."""
+        """Announce paths that will be resolved."""
         if self._prefetcher:
             self._prefetcher.once("resolve", paths)
 
     def prefetch_texts(self, paths: Iterable[str]) -> None:
-        """The same for pages whose text alone will be read."""
+        """Announce pages that will be read for their text only."""
         if self._prefetcher:
             self.prefetch_pages(path for path in paths if path not in self._texts)
 
     def prefetch_pages(self, paths: Iterable[str]) -> None:
-        """The same for pages that will be read completely."""
+        """Announce pages that will be read completely."""
         if self._prefetcher:
             self._prefetcher.each("read", paths)
 
@@ -273,7 +273,7 @@ class OpenBook:
         return open_page(self.archive, path)
 
     def text(self, path: str) -> PageText | None:
-        """The text of a page; None if there is no readable page."""
+        """The text of a page; None if it is missing or unreadable."""
         if path in self._texts:
             self._texts.move_to_end(path)
             return self._texts[path]
@@ -289,7 +289,7 @@ class OpenBook:
         try:
             entry = self.archive.read(path)
         except KiwiError:
-            return None  # just not a hit; what is wrong with the book shows when the page is opened
+            return None  # just not a hit; the damage is reported when the page is opened
         if not entry.is_html:
             return None
         bare = bare_text(entry.content)

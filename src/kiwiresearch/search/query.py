@@ -48,7 +48,7 @@ class Query:
     """Without framing: 'everyone keeps talking about', 'please'."""
 
     core: str
-    """Also without the words that ask: 'what is', 'tell me about'."""
+    """Also without question phrases: 'what is', 'tell me about'."""
 
     language: str
     definitional: bool
@@ -63,7 +63,7 @@ class Query:
     """The user's hint, which decides between senses."""
 
     is_corrected: bool = False
-    """It is not what was typed, but what was probably meant."""
+    """Whether it is a correction of what was typed."""
 
     def phrases(self) -> list[str]:
         """Sequences of words that may be a title, longest first; none starts or ends with a stop word."""
@@ -112,7 +112,7 @@ def _without_framing(text: str, known: LanguageWords) -> str:
 
 
 def _core(text: str, known: LanguageWords) -> tuple[str, bool]:
-    """What a definitional question asks about, and whether it is one."""
+    """The subject of a definitional question, and whether the text is one."""
     bare = text.rstrip(" ?!")
     bare = bare if INITIALS_END.search(bare) else bare.rstrip(" ?!.")
     if _opening(bare, known.treatises):
@@ -174,7 +174,7 @@ class Score:
         return round(sum(term.points for term in self.terms), 2)
 
     def plus(self, signal: str, points: float) -> Score:
-        """The score with one more term, unless that is worth nothing."""
+        """The score with one more term, unless that term is zero."""
         points = round(float(points), 2)
         return Score((*self.terms, ScoreTerm(signal, points))) if points else self
 

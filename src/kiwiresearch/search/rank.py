@@ -26,6 +26,8 @@ USUAL_LENGTH = 19_000
 
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
+"""The usual constants of BM25, k1 and b: how soon a repeated word stops counting, and how much length matters."""
+
 WORD_ROOM = 12
 """Two words are together if at most this many characters, for each word between them in the query, separate them."""
 
@@ -197,6 +199,8 @@ def _excerpt(query: Query, excerpt: str) -> float:
 
 QUALIFIER = re.compile(r"\s*\(([^()]*)\)\s*$")
 NEARLY_ALL = 0.999
+"""Above this share, the title has all words of the query; floats may add up to slightly less than 1."""
+
 UNASKED = 5.0
 """The assumed rarity of a title's word that is not in the query."""
 
@@ -208,9 +212,9 @@ class TitleMatch:
     query_share: float = 0.0
     """How much of the query is in the title."""
     title_share: float = 0.0
-    """How much of the title is in the query; less if that is only a small part of the query."""
+    """How much of the title is in the query; less if this is only a small part of the query."""
     name_share: float = 0.0
-    """How much of the query is the title itself, word for word."""
+    """The share of the query that matches the title word for word."""
     exactness: float = 0.0
     """1 if the title is the query, 0.5 if it is in another form."""
     stems: frozenset[str] = frozenset()
@@ -274,7 +278,7 @@ class QueryScorer:
         return 0.5 if share > NEARLY_ALL and all(s in self.rarity for s in stems if s not in stop_words) else 0.0
 
     def _stem(self, word: str) -> str:
-        """The stem of a title's word; for a Roman number, the query's number if it is the same."""
+        """The stem of a title's word; for a Roman numeral, the query's number if it is the same."""
         return self.figures.get(word) or stemmer(self.query.language)(word)
 
     def quick(self, candidate: SearchCandidate, title: TitleMatch, *, primary: bool = False) -> Score:

@@ -1,10 +1,10 @@
 """Candidates for a query in one book, from several cheap sources; no page is read.
 
-1. Titles that occur in the query, word for word, in singular or plural, joined or split.
+1. Titles that occur in the query, word for word, singular or plural, as one word or two.
 2. Titles that share rare words with it.
 3. The book's own suggestions.
 4. Full text: each rare word alone, and rare words together, since the book's index finds only pages with every
-   word it is given. A page counts by the rarity of the words and by its place in their lists.
+   word it is given. A page is weighted by how rare the words are and how high it ranks in their lists.
 """
 
 from __future__ import annotations
@@ -18,18 +18,26 @@ from kiwiresearch.search.query import ROMAN, Query, QueryTerm
 from kiwiresearch.text import fold, language_words, roots, spellings, words_in
 
 LIST_DECAY = 15
+"""The rank at which a page of a single word's list counts half."""
+
 PAIRED_WORDS = 8
+"""Groups are made of this many of the rarest words."""
+
 SUBSET_DECAY = 60
+"""The rank at which a page of a group's list counts half."""
+
 FIRST = 2
 LONGER = 3
-"""The lists of the first groups, which have most of the query, are read this many times as far."""
+"""The lists of the first groups, which have most of the query, are read this many times further."""
 
 ENOUGH = 60
+"""No further groups are searched once this many pages have been found by groups."""
+
 FROM_TEXT = 60
 """How many pages found by full text become candidates."""
 
 SINGLE_WORD_WEIGHT = 3.5
-"""The weight of a place in the list of a single word, against that of words together."""
+"""The weight of ranks for a single word, relative to words found together."""
 
 BY_TITLE_WORDS = 16
 SUGGESTED = 10
@@ -39,21 +47,21 @@ SUGGESTED_RARE = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
-    """A page that may be wanted, and the evidence for it before it is read."""
+    """A page that may match, and the evidence for it before it is read."""
 
     path: str
     title: str
     aliases: frozenset[str] = frozenset()
     """Other names by which it was found."""
     listed: float = 0.0
-    """The rarity of its words of the query, weighted by its place in their lists."""
+    """The rarity of the query words on it, weighted by its rank in their lists."""
     shared: float = 0.0
     """The rarity of the words that were found together on it."""
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the sources found, by path."""
+    """The candidates found so far, by path."""
 
     titles: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, set[str]] = field(default_factory=dict)
@@ -75,7 +83,7 @@ class _Gathered:
 
 
 def find_candidates(book: OpenBook, query: Query) -> list[SearchCandidate]:
-    """The candidates for a query, by their paths; the main page, which mentions everything, only by its own title."""
+    """The candidates by path. The main page mentions everything, so it counts only if found by its own title."""
     found = _Gathered()
     _named(book, query, found)
     _abbreviated(book, query, found)
@@ -108,7 +116,7 @@ def _named(book: OpenBook, query: Query, found: _Gathered) -> None:
         if book.titles is not None:
             for row in book.titles.joined(form):
                 found.by_title(row.path, row.title, alias=row.alias)
-        elif not book.is_served:  # on a server each would be a request; suggestions must do
+        elif not book.is_served:  # on a server each would cost a request; suggestions have to suffice
             _by_spelling(book, form, found)
 
 
@@ -142,7 +150,7 @@ def _by_spelling(book: OpenBook, phrase: str, found: _Gathered) -> None:
 
 
 def _word_forms(phrase: str) -> list[str]:
-    """The phrase, and forms of it with its last word in singular or plural, another spelling, or as a Roman number."""
+    """The phrase, and forms of it with its last word in singular or plural, another spelling, or as a Roman numeral."""
     head, _, last = phrase.rpartition(" ")
     forms = {last, *roots(last), *spellings(last), ROMAN.get(last, last)}
     if not last.endswith("s"):
@@ -161,7 +169,7 @@ def _title_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 def _suggested(book: OpenBook, query: Query, found: _Gathered) -> None:
     """The book's own suggestions, for what may be the start of a title."""
     texts = [query.core] if len(query.terms) <= SUGGESTED_WORDS else []
-    if texts and not book.is_served:  # on a server each would be a request
+    if texts and not book.is_served:  # on a server each would cost a request
         head, _, last = query.core.rpartition(" ")
         texts += [f"{head} {form}".strip() for form in spellings(last)]
     if book.titles is None:
@@ -187,7 +195,7 @@ def _single_words(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
-    """Groups of two and more words, the rarest first; once no page has a group, larger groups with it are skipped."""
+    """Groups of two or more words, rarest first; if no page has a group, larger groups containing it are skipped."""
     words = {term.word: book.rarity(term.word) for term in _rarest(book, query.terms)[:PAIRED_WORDS]}
     on_no_page: list[set[str]] = []
     tried = 0
@@ -205,7 +213,7 @@ def _words_together(book: OpenBook, query: Query, found: _Gathered) -> None:
 
 
 def _word_groups(words: dict[str, float]) -> list[tuple[tuple[str, ...], float]]:
-    """All groups of two and more words with their total rarity, the rarest first."""
+    """All groups of two or more words with their total rarity, rarest first."""
     groups = [group for size in range(2, len(words) + 1) for group in combinations(words, size)]
     rows = [(group, sum(words[word] for word in group)) for group in groups]
     return sorted(rows, key=lambda row: (-row[1], row[0]))

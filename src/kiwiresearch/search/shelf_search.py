@@ -1,4 +1,4 @@
-"""Searches several books: which of them to ask, and how their hits are merged."""
+"""Searches several books: chooses which ones, and merges their hits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORTH_MERGING = 0.5
 """A book is left out if its best page has less than this share of the points of the overall best."""
 
 FUSION_RANK = 60
-"""The usual constant of reciprocal-rank fusion, with which the first few places differ little."""
+"""The usual constant of reciprocal-rank fusion; it makes the first few ranks differ little."""
 
 KIND_ORDER = ("wikipedia", "wiki", "gutenberg", "stackexchange", "devdocs", "website", "ted", "other")
 """If nothing else decides, encyclopaedias come first."""
@@ -46,7 +46,7 @@ MergeOrder = Literal["score", "ranks"]
 
 
 def by_likelihood(books: Sequence[OpenBook], text: str) -> list[OpenBook]:
-    """The books for a query, the likeliest first: named in it, in its language, an encyclopaedia, large."""
+    """The books for a query, most likely first: named in it, in its language, an encyclopaedia, large."""
 
     def likelihood(opened: OpenBook) -> tuple[int, int, int, int, str]:
         book = opened.book
@@ -100,7 +100,7 @@ def merged_hits(ranked: Sequence[BookHits]) -> tuple[tuple[Hit, ...], MergeOrder
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with an article of several books only once, in its best form, and its copies listed with it."""
+    """The hits with an article of several books listed once, in its best form, together with its copies."""
     first: dict[str, Hit] = {}
     for hit in hits:
         key = fold(hit.title)
@@ -120,7 +120,7 @@ MAX_BOOKS = 2
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How a search is to be done."""
+    """Options of a search."""
 
     limit: int = LIMIT
     fast: bool = False
@@ -147,13 +147,13 @@ class SearchHelpers:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The result of a search, and what a user should know about it."""
+    """The result of a search, with notices for the user."""
 
     query: str
     hits: tuple[Hit, ...] = ()
     senses: tuple[Sense, ...] = ()
     books: tuple[BookId, ...] = ()
-    """The books with hits, the likeliest first."""
+    """The books with hits, most likely first."""
     corrected: str = ""
     """The query as it was understood, if words were mistyped."""
     order: MergeOrder = "score"
@@ -171,7 +171,7 @@ def search_books(
 
 
 class Search:
-    """A query in some books; more hits can be had from it without searching again."""
+    """A query in some books, which can return more hits without searching again."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class Search:
             self._searches.append(BookSearch(book, query, primary=is_first, pooled=pooled, besides=senses))
 
     def best(self, limit: int = 0, read: int = 0) -> SearchResult:
-        """The best pages; `limit` and `read` are those of the options unless given."""
+        """The best pages; `limit` and `read` default to those of the options."""
         options = self._options
         limit, read = limit or options.limit, read or options.read
         max_hits = max(limit, MAX_SENSES)

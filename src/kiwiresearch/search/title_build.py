@@ -58,7 +58,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class IndexBuild:
-    """The result of a build: built now, kept as it was, or busy in another process."""
+    """The result of a build: built now, already complete, or being built by another process."""
 
     file: Path
     rows: int
@@ -76,7 +76,7 @@ def build_titles(
 ) -> IndexBuild:
     """Build the title index of a book, or continue a build; with a limit, only for its first titles.
 
-    `progress` is called with how much is done, and of how much. If another process is building the same index,
+    `progress` is called with the amount done and the total. If another process is building the same index,
     nothing is done and the state is 'busy'.
     """
     if limit is not None and limit < 1:

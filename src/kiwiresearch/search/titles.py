@@ -18,7 +18,7 @@ from kiwiresearch.text import fold, without_spaces
 from kiwiresearch.zim import Book
 
 VERSION = "1"
-"""Of the tables and of the folding; an index of another version is rebuilt."""
+"""The version of the tables and of the folding; an index of another version is rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,17 @@ def rebuild_hint(book: Book) -> str:
 
 
 MIN_FOR_ONE_SLIP = 4
+"""Words with fewer letters are not corrected."""
+
 MIN_FOR_TWO_SLIPS = 6
+"""Words with fewer letters may have only one slip."""
+
 MAX_LETTERS = 32
 PIECE = 3
 """How many letters at one end must be right if there are two slips; words are indexed by these."""
 
 PER_SIZE = 600
-"""How many words with the same start and length are compared, the commonest."""
+"""How many of the most common words with the same start and length are compared."""
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -85,7 +89,7 @@ class Correction:
 
 
 def corrections(ask: RunQuery, word: str, limit: int) -> tuple[Correction, ...]:
-    """Corrections of a mistyped, folded word: fewest slips first, then the commonest."""
+    """Corrections of a mistyped, folded word: fewest slips first, then the most common."""
     if not MIN_FOR_ONE_SLIP <= len(word) <= MAX_LETTERS or not word.isalpha():
         return ()
     found = _one_slip(ask, word)
@@ -145,7 +149,7 @@ FEW_ROWS = 40
 """For commoner words and for pairs, only this many of the shortest titles are taken."""
 
 MAX_COST_US = 20_000.0
-"""The time for a search of words together; if it would take longer, the commonest words are left out."""
+"""The time for a search of words together; if it would take longer, the most common words are left out."""
 
 SEEK_US = 3.0
 STEP_US = 0.04
@@ -269,7 +273,7 @@ class TitleIndex:
         return found
 
     def _together(self, heaviest: Sequence[str], counts: Mapping[str, int]) -> set[int]:
-        """Titles with as many of the words, or pairs of them, as can be searched in the time allowed."""
+        """Titles with as many of the words, or pairs of them, as fit into the time limit."""
         words = tuple(heaviest)
         while len(words) > 1 and _cost(words, counts) > MAX_COST_US:
             words = words[:-1]
@@ -347,7 +351,7 @@ LAST = "\U0010ffff"
 
 
 def open_titles(file: Path, book: Book) -> TitleIndex | None:
-    """The title index of a book; None if there is no file, IndexStale if it is of another book or damaged."""
+    """The title index of a book; None without a file, IndexStale if it is damaged or of another book."""
     if not file.is_file():
         return None
     try:

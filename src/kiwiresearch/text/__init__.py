@@ -1,4 +1,4 @@
-"""Pure functions on strings, and what is known about languages."""
+"""Pure functions on strings, and data about languages."""
 
 from __future__ import annotations
 

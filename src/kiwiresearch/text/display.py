@@ -61,7 +61,7 @@ def count_of(number: int, one: str, many: str = "") -> str:
 
 
 FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
-"""How a text starts that a spreadsheet would compute; some also accept the full-width signs of Asian keyboards."""
+"""The start of a text that a spreadsheet would compute; some also accept the full-width signs of Asian keyboards."""
 
 
 def inert_cell(text: str) -> str:

@@ -23,7 +23,7 @@ def any_of(words: Iterable[str]) -> str:
 
 
 def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Any of the phrases as whole words, in any case; one that ends in '*' may be the start of a word: 'fiction*'."""
+    """Any of the phrases as separate words, ignoring case; one that ends in '*' may start a longer word: 'fiction*'."""
     found = [_phrase(one) for one in sorted(phrases, key=lambda one: (-len(one), one))]
     return re.compile("|".join(found), re.IGNORECASE) if found else NEVER
 
@@ -104,11 +104,11 @@ class LanguageWords:
     asides: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
     """Headings of sections about a thing in culture: films, novels, stamps."""
     aside_headings: frozenset[str] = _read_by(_phrase_set)
-    """The same, as complete headings."""
+    """Headings of such sections that must match completely."""
     minor_headings: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
     """Headings of sections that a summary does not need."""
     open_questions: re.Pattern[str] = field(default=NEVER, metadata={"read": phrase_pattern})
-    """Words that say that something is not known."""
+    """Words which state that something is unknown."""
 
     def is_aside(self, heading: str) -> bool:
         """Whether a section is about a thing in culture."""
@@ -273,7 +273,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     # Not through the package's own factory, which uses another library if that happens to be installed.
     module = importlib.import_module(f"snowballstemmer.{algorithm}_stemmer")
     stem = getattr(module, f"{algorithm.capitalize()}Stemmer")().stemWord
-    lock = threading.Lock()  # a stemmer object has state, so it can do only one word at a time
+    lock = threading.Lock()  # a stemmer object has state, so only one thread may use it at a time
 
     @lru_cache(maxsize=131_072)
     def stem_of(word: str) -> str:

@@ -26,7 +26,7 @@ MAX_SCALES = 3
 MAX_GROUPS = 5
 MAX_SCALE = 1e30
 CASE_VARIANTS = str.maketrans("ſıİK", "siiK")
-"""Letters that a pattern without case takes for others."""
+"""Letters that a case-insensitive pattern confuses with others."""
 
 MAX_FIGURE_CHARS = 40
 SCALE_GAP = " \u00a0\u2009\u202f-"

@@ -23,6 +23,8 @@ from kiwiresearch.text.units import MeasuredNumber, MeasureReader, Unit
 WORD = re.compile(r"[ \u00a0]([^\W\d_][^\W_]*(?:[-'’][^\W_]+)*)")
 MAX_WORDS = 5
 NO_PLURAL_ENDS = ("ss", "us", "is", "'s", "’s")
+"""Words with these endings are not plurals: 'glass', 'virus', 'basis'."""
+
 MIN_PLURAL_LETTERS = 4
 
 
@@ -85,7 +87,7 @@ def counted_nouns(language: str) -> CountedNouns:
 
 
 BEFORE_WORD = re.compile("[0-9]+ [b-oq-wyzB-OQ-WYZ(]|[A-Za-z]")
-"""A number before a word, or no number at all: then it cannot be a time of day or the like."""
+"""A number before a word, or no number: then it cannot be a time of day or the like."""
 
 DIGIT = re.compile(f"[0-9{PART_SIGNS}]")
 RUN = re.compile(r"[0-9.,:/]*")
@@ -99,6 +101,8 @@ SHARE = Unit("%", 100.0)
 YEAR = Unit("s", 31557600.0)
 SQUARE_KILOMETRE = 1e6
 MAX_HUMAN_AGE = 130
+"""A larger number is not the age of a person."""
+
 FIRST_YEAR, LAST_YEAR = 1000, 2100
 ROUND = 50
 """A number that might be a year is a count only if it is divisible by this; other counts are written with a comma."""

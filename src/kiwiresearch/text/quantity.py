@@ -24,6 +24,7 @@ COUNTED_ONE_BY_ONE = 100
 """Below this, a count is exact."""
 
 FLOAT_NOISE = 1e-9
+"""The relative rounding error of floats, which is not a difference between quantities."""
 
 MISTAKEN = (1.609344, 3.280839895, 2.2046226218, 1e3, 1e6)
 """Kilometres for miles, metres for feet, kilograms for pounds, thousands for millions."""
@@ -159,7 +160,7 @@ class WordsBefore(NamedTuple):
     words: tuple[str, ...]
     """In lower case, the nearest last, with their punctuation."""
     last: str
-    """The nearest word as it is written."""
+    """The nearest word as written."""
     is_adjacent: bool
     """Whether only white space, but no line end, is between it and the number."""
 
@@ -219,7 +220,7 @@ class NumberCues:
         return WordsBefore(words, written.rsplit(None, 1)[-1], written[-1].isspace())
 
     def qualifier(self, before: WordsBefore, text: str, ends: Iterable[int], limit: int) -> Qualifier:
-        """What the words before a number, or after the quantity, say about its precision."""
+        """The qualifier expressed by the words before a number or after the quantity."""
         words = before.words
         if words and words[-1].lstrip(OPENING) in self._qualifier_ends:
             for length in range(min(MAX_QUALIFIER_WORDS, len(words)), 0, -1):

@@ -177,7 +177,7 @@ class MeasuredNumber(NamedTuple):
     unit: Unit | None = None
     written: str = ""
     extra: float = 0.0
-    """What a smaller unit adds, in the base unit."""
+    """The amount that a smaller unit adds, in the base unit."""
     step: float = 0.0
     is_split: bool = False
     """Whether it is the first of two numbers that are not a range, with the unit after the second."""

@@ -35,7 +35,7 @@ STRAY = re.compile(r"(?<![\w+#])[+#]+|(?<![+#])(?:\+|#+)(?=[^\W_])")
 
 
 class _Table(dict[int, str | None]):
-    """What each character is replaced by, computed when it first occurs."""
+    """The replacement of each character, computed when it first occurs."""
 
     def __missing__(self, code: int) -> str | None:
         char = chr(code)
@@ -163,7 +163,7 @@ def occurrences(text: str, word: str, stem_of: Callable[[str], str]) -> list[int
         return _anywhere(text, word)
     if ARABIC.search(word) and RUN.fullmatch(word):
         return _of_stem(text, stem, stem_of)
-    if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': signs and all
+    if not word.isalnum():  # 'o'brien', 'u.s.', '1,000': the signs are part of the word
         return [at for at in _anywhere(text, word) if _is_complete_word(text, at, at + len(word))]
     start = word[: common_prefix_length(word, stem)] or word
     if len(start) > SURE_LETTERS and start[-1] in "eiy":  # 'galaxi' is the stem of 'galaxy'

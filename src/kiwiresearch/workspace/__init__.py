@@ -1,4 +1,4 @@
-"""What a user works with: settings, folders, the shelf of books, hosts, and finding and asking over them."""
+"""A user's environment: settings, folders, the shelf of books, hosts, and searching and asking over them."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Asker:
             return self._finder.brief_model
 
     def _context(self) -> AskContext:
-        """What answering needs, with the current books; pages that were read stay cached."""
+        """The context for answers, with the current books; pages that were read stay cached."""
         finder = self._finder
         if self._cached_context is None or self._cached_context.books is not finder.books:
             parts = (self._settings, self._pages, finder.helpers, self._embedder, finder.max_books, self._reader)
@@ -123,7 +123,7 @@ class Asker:
 
     @functools.cached_property
     def _embedder(self) -> Embedder | None:
-        """The embedder of the settings; if it is unavailable, the user is told and answers go without."""
+        """The embedder of the settings; None, with a notice to the user, if it is unavailable."""
         advice = self._finder.helpers
         try:
             return advice.embedder() if advice.embedder else None
@@ -161,7 +161,7 @@ class Asker:
             return context.cite(passage, start, end)
 
     def _fetch(self, context: AskContext, question: str, path: str) -> tuple[Passage, ...]:
-        """The passages for a model that asks for a page of the shelf; none if there is no such page."""
+        """The passages for a model that asks for a page of the shelf; none if the page does not exist."""
         with self._reading:
             try:
                 return context.passages_on(self._page(path), question, self._settings.passages)

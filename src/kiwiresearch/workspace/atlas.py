@@ -1,4 +1,4 @@
-"""What the tables of complete books contribute: page ranks for crawls, and which rows of an atlas a policy hides."""
+"""Uses of the tables of complete books: page ranks for crawls, and hiding rows of an atlas by a policy."""
 
 from __future__ import annotations
 

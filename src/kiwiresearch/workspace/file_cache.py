@@ -40,7 +40,7 @@ class RecentCache(Generic[K, T]):
 
 
 FileStamp = tuple[int, int, int]
-"""By what a changed file is noticed: time, size and, since files are replaced by renaming, inode number."""
+"""Detects a changed file: by time, size and, since files are replaced by renaming, inode number."""
 
 
 def file_stamp(status: os.stat_result) -> FileStamp:
@@ -82,7 +82,7 @@ class RecentFiles:
         self._changing = threading.Lock()
 
     def get(self, file: Path, read: Callable[[Path], T]) -> T:
-        """What `read` makes of the file; it is called again only when the file has changed.
+        """The result of `read` for the file; it is called again only when the file has changed.
 
         `read` must be a function of a module, and its result must not be modified.
         """

@@ -47,7 +47,7 @@ MAX_TRIES = 8
 
 MAX_NEAR = 10
 MAX_SEARCH_MODEL_S = 10.0
-"""A search waits no longer than this for a model, whatever the setting, since somebody waits for the results."""
+"""The longest a search waits for a model, whatever the setting, since a user is waiting for the results."""
 
 
 class Finder:
@@ -88,7 +88,7 @@ class Finder:
 
     @property
     def missing(self) -> tuple[MissingBooks, ...]:
-        """Unavailable books, with the hosts that are away."""
+        """Unavailable books, with their unreachable hosts."""
         return self._shelf.missing
 
     def unreachable_book(self, wanted: str) -> HostAway | None:
@@ -102,7 +102,7 @@ class Finder:
     def with_reachable_hosts(self, work: Callable[[], T]) -> T:
         """The result of `work` on the books; it is repeated without the books of a host that fails meanwhile.
 
-        A failing host is left out at once, so that nobody waits for it twice.
+        A failing host is left out at once, so that a search waits for it only once.
         """
         for _ in range(MAX_TRIES):
             failures = self._shelf.failures
@@ -182,7 +182,7 @@ class Finder:
 
     @property
     def policy(self) -> Policy:
-        """What is hidden of the books."""
+        """The policy that hides books and pages."""
         return self._workspace.settings.policy
 
     @property
@@ -318,7 +318,7 @@ def search_record(findings: SearchResult, finder: Finder) -> SearchRecord:
 
 
 def _helpers(workspace: Workspace, opened: contextlib.ExitStack) -> SearchHelpers:
-    """The model and embedder of the settings, if any; what is opened is closed with the stack."""
+    """The model and embedder of the settings, if any; both are closed with the stack."""
     settings, cache = workspace.settings, workspace.folders.cache
     advice = SearchHelpers(say=workspace.opener.say)
     if settings.embedder.strip():

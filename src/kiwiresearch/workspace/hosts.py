@@ -50,7 +50,7 @@ class RemoteBooks:
 
     @property
     def failures(self) -> int:
-        return self.hosts.failures if "hosts" in self.__dict__ else 0  # without looking up the hosts for it
+        return self.hosts.failures if "hosts" in self.__dict__ else 0  # do not look up the hosts just for this
 
     def __call__(self, book: BookId) -> Archive:
         return self.hosts.open(book)
@@ -95,7 +95,7 @@ def chosen_shared_shelf(workspace: Workspace, chosen: Sequence[ListedBook]) -> S
 
 
 def unreachable_book(workspace: Workspace, wanted: str) -> KiwiError | None:
-    """The error for a book with this name on a host that is away; None if no host has such a book."""
+    """The error for a book with this name on an unreachable host; None if no host has such a book."""
     policy = workspace.settings.policy
     with contextlib.suppress(StoreError):
         hosts = connect_hosts(workspace).hosts
@@ -126,7 +126,7 @@ class HostStatus(Record):
 
 
 def host_statuses(workspace: Workspace) -> list[HostStatus]:
-    """All hosts of the store by name, each of which is asked whether it answers."""
+    """All hosts of the store by name; each is pinged to see whether it answers."""
     store = store_of(workspace)
     hosts = OtherHosts(store, "")
     try:
@@ -150,7 +150,7 @@ def _status(hosts: OtherHosts, host: OtherHost, now: float, own: str) -> HostSta
 
 
 def forget_host(workspace: Workspace, name: str) -> None:
-    """Remove a host from the store that will not come back, so that its books are no longer missing."""
+    """Remove a host that will not return from the store, so that its books no longer count as missing."""
     store = store_of(workspace)
     if name not in {row.name for row in store.hosts.all()}:
         raise BookNotFound(f"There is no host {name!r}.", remedy="'kiwiresearch hosts' shows them all.")
@@ -190,7 +190,7 @@ class HostPresence:
         self._hosts.refresh()
 
     def leave(self) -> None:
-        """Remove this host from the store, so that nobody waits for it."""
+        """Remove this host from the store, so that no other host waits for it."""
         self._stopping.set()
         for thread in self._threads:
             if thread.is_alive():
@@ -206,7 +206,7 @@ class HostPresence:
 
     def _work(self) -> None:
         while not self._stopping.is_set():
-            with contextlib.suppress(KiwiError):  # an unreachable store comes back; until then the last list is used
+            with contextlib.suppress(KiwiError):  # if the store is unreachable, the last list is used meanwhile
                 self.announce()
                 self.refresh()
             self._stopping.wait(ANNOUNCE_EVERY_S)

@@ -1,4 +1,4 @@
-"""The books on the shelf, other books and servers on this machine, what is wrong with them, and what to do about it."""
+"""The books on the shelf, other books and servers on this machine, their problems, and how to solve them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class BookRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class BookStatus:
-    """A book on the shelf, and its metadata or the reason why it cannot be opened."""
+    """A book on the shelf, with its metadata or the reason why it cannot be opened."""
 
     listed: ListedBook
     book: Book | None
@@ -113,7 +113,7 @@ SERVERS = (
     "http://127.0.0.1:9999",
     "http://127.0.0.1:3000/kiwix",
 )
-"""Where a kiwix-serve on this machine usually listens: the only addresses that are tried unasked."""
+"""Where a kiwix-serve on this machine usually listens: the only addresses tried without being configured."""
 
 PROBE_TIMEOUT_S = 0.5
 MAX_SHOWN = 12

@@ -47,7 +47,7 @@ class TitleIndexes:
         return _filtered(self._open(archive), archive)
 
     def open_existing(self, archive: Archive) -> TitleLookup | None:
-        """The same, but nothing is built."""
+        """The existing title index; nothing is built."""
         return _filtered(self._valid(archive.book), archive)
 
     def _open(self, archive: Archive) -> TitleLookup | None:
@@ -61,7 +61,7 @@ class TitleIndexes:
         if archive.book.entries > MAX_BUILT_AT_ONCE:
             self._build_in_background(archive)
             return index
-        with contextlib.suppress(KiwiError):  # a folder that cannot be written costs the index, not the search
+        with contextlib.suppress(KiwiError):  # without a writable folder there is no index, but search still works
             if build_titles(archive, self.file(archive)).state != "busy":
                 return self._valid(archive.book) or index
         return index

@@ -32,7 +32,7 @@ class _Connection:
 
 
 class HostConnections:
-    """Connections by host; one that is no longer wanted is closed when its last user is done."""
+    """Connections by host; one that is no longer needed is closed when its last user is done."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,13 +79,13 @@ ALIVE_S = 15.0
 """A host that has not announced itself for this long is down."""
 
 SUSPEND_S = 5.0
-"""For how long a host that failed is not called again."""
+"""How long a host that failed is not called again."""
 
 MAX_SUSPEND_S = 300.0
-"""A host that answers pings but fails its calls is suspended four times as long each time, up to this."""
+"""A host that answers pings but fails its calls is suspended four times longer each time, up to this."""
 
 STALE_S = 6.0
-"""For how long the list of hosts is used, if no server refreshes it all the time."""
+"""For how long the list of hosts is used if no server refreshes it regularly."""
 
 SILENT = "It has not been heard of lately."
 
@@ -132,7 +132,7 @@ class OtherHosts:
         self._secret = ""
         self._looked_at = 0.0
         self.failures = 0
-        """How often no host at all could be reached that has a book."""
+        """How often none of the hosts with a book could be reached."""
 
     def refresh(self) -> None:
         """Load the hosts and their books from the store."""
@@ -148,7 +148,7 @@ class OtherHosts:
         self._connections.close_others(addresses)
 
     def refresh_if_stale(self) -> None:
-        """The same if the list is old; if the store is unreachable, the old list is used."""
+        """Reload the list if it is old; if the store is unreachable, the old list is used."""
         if time.monotonic() - self._looked_at > STALE_S:
             with contextlib.suppress(StoreError):
                 self.refresh()
@@ -177,7 +177,7 @@ class OtherHosts:
     def missing(
         self, available: Collection[BookId], only: Collection[BookId] | None = None
     ) -> tuple[MissingBooks, ...]:
-        """The books of which no host is up; `available` are those that need no other host."""
+        """The books whose hosts are all down; `available` are those that need no other host."""
         known = {*available, *self.books()}
         found = []
         for host in self.all():

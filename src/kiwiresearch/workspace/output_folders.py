@@ -59,7 +59,7 @@ JOB_ID = re.compile(r"[^\W_][\w-]*-[1-9][0-9]*")
 ANSWERS = "answers.jsonl"
 """The file that a batch of questions writes to its folder."""
 UNFINISHED_ANSWERS = "answers"
-"""Its name until all answers are there."""
+"""The name of that file until all answers are in it."""
 LIST_HINT = "'kiwiresearch jobs list' shows them all, and so does 'GET /api/research'."
 MAX_JOB_NAME_CHARS = 40
 """How much of the topic is in a job id: file names have at most 255 bytes, and a character up to four."""

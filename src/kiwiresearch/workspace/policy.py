@@ -53,7 +53,7 @@ class PolicySummary(Record):
 
 
 def policy_summary(policy: Policy, books: Sequence[ListedBook], *, with_titles: bool) -> PolicySummary:
-    """What readers may know about the policy: whose it is, and how much it hides; titles are for owners only."""
+    """A summary of the policy for readers: whose it is, and how much it hides; titles are for owners only."""
     return PolicySummary(
         policy.name,
         policy.notice,

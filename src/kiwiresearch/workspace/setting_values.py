@@ -17,7 +17,7 @@ MAX_LIMIT = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
-    """Limits of each role, below [limits] in the settings; 0 sets none."""
+    """Limits of each role: the table [limits] of the settings; 0 means unlimited."""
 
     reader_requests_a_minute: int = 600
     """How many requests a reader may make in a minute."""
@@ -32,13 +32,13 @@ class LimitSettings:
     """How many questions a researcher may ask in a day."""
 
     researcher_running: int = 2
-    """How many runs of one researcher are worked on at once; the others wait."""
+    """How many runs of one researcher are processed at once; the others wait."""
 
     researcher_queued: int = 5
     """How many runs of one researcher may wait."""
 
     researcher_max_pages: int = 500
-    """How many pages a run of a researcher may take at most."""
+    """The maximum number of pages in a run of a researcher."""
 
     owner_requests_a_minute: int = 1_200
     """How many requests an owner may make in a minute."""
@@ -46,12 +46,12 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class UserLimits:
-    """What one user may do; 0 is no limit."""
+    """The limits of one user; 0 means unlimited."""
 
     requests_a_minute: int = 0
     questions_a_day: int = 0
     running: int = 0
-    """Runs that are worked on at once."""
+    """Runs that are processed at once."""
     queued: int = 0
     """Runs that wait."""
     max_pages: int = 0
@@ -127,7 +127,7 @@ PATTERNS: dict[str, tuple[str, str]] = {
 }
 
 MAX_NUMBER = 10**18
-"""Larger whole numbers are in no range, and may be too large for a float."""
+"""Larger integers are outside every range, and may be too large for a float."""
 
 _KINDS: dict[type, str] = {
     bool: "yes or no",
@@ -162,7 +162,7 @@ def checked_value(name: str, key: str, value: Any, kind: type) -> Any:
     remedy = ""
     if key in RANGES and isinstance(value, int | float):
         low, high = RANGES[key]
-        if not low <= value <= high:  # NaN is in no range
+        if not low <= value <= high:  # NaN is outside every range
             remedy = f"It must be between {low:g} and {high:g}."
     elif key in PATTERNS:
         pattern, form = PATTERNS[key]

@@ -22,10 +22,10 @@ from kiwiresearch.zim import SERVE_TIMEOUT_S, Policy
 
 @dataclass(frozen=True, slots=True)
 class KinSettings(CaseScope):
-    """How far the cases go that are begun from now on, and where the user's own plugins are."""
+    """Limits for new cases, and the folder of the user's own plugins."""
 
     plugins: str = ""
-    """The folder of your own plugins; empty is 'plugins' beside the settings."""
+    """The folder of your own plugins; if empty, 'plugins' in the folder of the settings."""
 
 
 ENVIRONMENT_PREFIX = "KIWIRESEARCH_"
@@ -51,123 +51,123 @@ class Folders:
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
-    """What a user can set about the server, below [serve] in the settings."""
+    """Settings for the server: the table [serve] of the settings file."""
 
     host: str = "127.0.0.1"
-    """The address to listen on; any other than loopback needs a token."""
+    """The address to listen on; all but loopback addresses need a token."""
 
     port: int = 8321
     """The port to listen on."""
 
     token: str = ""
-    """What clients must show as 'Authorization: Bearer …'; needed on any address but loopback."""
+    """The token that clients send as 'Authorization: Bearer …'; required unless the address is a loopback one."""
 
     hosts: tuple[str, ...] = ()
-    """Names under which the server may be reached besides its own address, such as 'desk.school.lan'."""
+    """Further host names of the server, in addition to its own address, such as 'desk.school.lan'."""
 
     public_url: str = ""
-    """Where readers reach the server when something stands in front of it, such as 'https://desk.school.lan'."""
+    """The URL at which readers reach a server that is behind a proxy, such as 'https://desk.school.lan'."""
 
     name: str = ""
-    """What this host is called among those that share a store; empty takes the machine's own name."""
+    """The name of this host among those that share a store; if empty, the machine's own name."""
 
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")
-    """Addresses or networks of proxies that may say for whom they ask, such as '172.18.0.0/16'."""
+    """Addresses or networks of proxies that are trusted to name the client, such as '172.18.0.0/16'."""
 
     requests_a_minute: int = 600
     """How many requests one client may make in a minute."""
 
     max_body_kb: int = 256
-    """How large a request may be."""
+    """The maximum size of a request."""
 
     at_once: int = 64
-    """How many requests are worked on at once; more are asked to come again."""
+    """How many requests are processed at once; clients of further ones are asked to retry."""
 
     request_timeout_s: float = 600.0
-    """How long one request may take, streams included."""
+    """The time limit of one request, including streams."""
 
     runs: str = ""
-    """The folder that holds the runs made through the server; empty keeps them with the program's own data."""
+    """The folder for runs made through the server; if empty, one in the program's own data."""
 
     bulk: str = ""
-    """The folder for tables that jobs make of whole books; hosts that share such jobs share it. Empty: our own."""
+    """The folder for tables of complete books; hosts that share such jobs share it. If empty, one of our own."""
 
     cases: str = ""
-    """The folder that holds the families of the server; empty keeps them with the program's own data."""
+    """The folder for the families of the server; if empty, one in the program's own data."""
 
     family_owner: bool = False
-    """Show people who may be living, and let cases be changed: to who has the token, else on this machine alone."""
+    """Show people who may be living, and allow changes to cases: to token holders, or else only on this machine."""
 
     scripts: bool = False
-    """Let pages of books run their scripts in the reader, shut off from everything else."""
+    """Let pages of books run their scripts in the reader, in a sandbox."""
 
     remember_questions: bool = True
-    """Show the latest questions on the first page; a server with a token has several readers and keeps none."""
+    """Show the latest questions on the first page; a server with a token has several readers, so it stores none."""
 
     users: bool = False
-    """Answer only to users with tokens of their own, each with a role: 'kiwiresearch users add NAME' makes one."""
+    """Serve only users with their own token and role; 'kiwiresearch users add NAME' adds one."""
 
     audit: bool = False
-    """Write down who did what also where there are no users; where there are, it always is."""
+    """Record an audit even without users; with users, it is always recorded."""
 
     audit_words: bool = False
-    """Let the audit keep what people asked and researched, and not only that they did."""
+    """Record in the audit also what people asked and researched, not only that they did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user can set, in `settings.toml` or as KIWIRESEARCH_… in the environment."""
+    """All settings, from `settings.toml` or from KIWIRESEARCH_… variables of the environment."""
 
     cluster_cache_mb: int = 64
-    """How much of a book libzim may keep decompressed; memory in use is up to five times this."""
+    """The size of libzim's cache of decompressed clusters; memory in use is up to five times this."""
 
     serve_timeout_s: float = SERVE_TIMEOUT_S
-    """How long to wait for an answer of a kiwix-serve."""
+    """How long to wait for a reply of a kiwix-serve."""
 
     allow_damaged: bool = False
     """Read books whose bytes do not match their checksum."""
 
     search_books: int = 2
-    """How many books of the shelf one query searches in full; all are asked quickly first."""
+    """How many books of the shelf one query searches in full, after a quick search of all."""
 
     model_url: str = ""
-    """Where a language model answers: the address of any OpenAI-compatible server, several with commas between."""
+    """The address of an OpenAI-compatible server with a language model; several are separated by commas."""
 
     model_name: str = ""
-    """Which of its models to ask; empty takes the first."""
+    """The model to use; if empty, the first one on the server."""
 
     model_key: str = ""
-    """The key the server wants, if it wants one."""
+    """The API key of the server, if it needs one."""
 
     model_timeout_s: float = 600.0
-    """How long one answer of the model may take."""
+    """The time limit for one reply of the model."""
 
     model_context_tokens: int = 0
-    """How much the model reads at once, where the server does not tell; 0 asks the server."""
+    """The model's context size, if the server does not report it; 0 asks the server."""
 
     model_pages: int = 8
-    """How many pages of a run, from the first on, the model reads for claims; the rules read all."""
+    """How many of a run's first pages the model reads for claims; the rules read all pages."""
 
     critic_model: str = ""
-    """Which of its models looks at the brief a second time with --critic; empty takes the same."""
+    """The model that reviews the brief with --critic; if empty, the same one."""
 
     embedder: str = ""
     """Compare meanings with vectors: 'static' (comes with the program), a folder with an ONNX model, or an address."""
 
     embedder_model: str = ""
-    """Which model to ask for, where the embedder is a server."""
+    """The model to request if the embedder is a server."""
 
     embedder_key: str = ""
-    """The key that server wants; the model's is never sent to it."""
+    """The API key of the embedder's server; the language model's key is never sent to it."""
 
     routing_ttl_s: float = 3_600.0
-    """How long what a model said about an ambiguous word is kept."""
+    """How long a model's phrases for an ambiguous word stay cached."""
 
     max_pages: int = 80
-    """How many pages a crawl takes at most."""
+    """The maximum number of pages in a crawl."""
 
     max_depth: int = 2
-    """How many links away from the first pages it goes."""
+    """The maximum number of links from the first pages."""
 
     max_links_per_page: int = 30
     """How many new pages one page may bring into the crawl."""
@@ -176,19 +176,19 @@ class Settings:
     """'priority' takes the best page next, wherever it is; 'bfs' goes depth by depth and takes the best of each."""
 
     max_seeds: int = 3
-    """How many pages a crawl begins with at most."""
+    """The maximum number of pages that a crawl starts from."""
 
     first_sections: int = 40
-    """Links are taken from the lead and so many sections; of later ones only infobox and 'See also'."""
+    """Links are followed from the lead and this many sections; after these, only from infoboxes and 'See also'."""
 
     branch_share: float = 0.25
-    """Of all pages, so many may be of one category or group before others go first."""
+    """The share of pages that may be of one category or group before others are preferred."""
 
     kiwix_url: str = ""
-    """Where your kiwix-serve answers: links in reports lead there; without it they name book and path."""
+    """The address of your kiwix-serve, to which links in reports lead; without it they name book and path."""
 
     store: str = ""
-    """Where runs, jobs, families and notes live: empty keeps them on this machine; 'postgresql://…' shares them."""
+    """Where runs, jobs, families and notes are stored: on this machine if empty, shared with 'postgresql://…'."""
 
     atlas: tuple[str, ...] = ()
     """Folders that 'kiwiresearch bulk' has written: the desk shows the atlas of those whose book is on the shelf."""
@@ -197,22 +197,22 @@ class Settings:
     """Which links a crawl does not follow."""
 
     scoring_weights: ScoringWeights = field(default_factory=ScoringWeights)
-    """What the parts of a page's score are multiplied with."""
+    """The weights of the parts of a page's score."""
 
     ask: AskSettings = field(default_factory=AskSettings)
-    """How far an answer looks, and how sure it must be."""
+    """How far answers search, and how confident they must be."""
 
     serve: ServeSettings = field(default_factory=ServeSettings)
     """Where the server listens, and what it allows."""
 
     kin: KinSettings = field(default_factory=KinSettings)
-    """How far a case of family research goes, and where your plugins are."""
+    """Limits for cases of family research, and where your plugins are."""
 
     limits: LimitSettings = field(default_factory=LimitSettings)
-    """How much a user of each role may do, where there are users."""
+    """The limits of each role, if there are users."""
 
     policy: Policy = field(default_factory=Policy)
-    """The profile of an institution: which books and pages are there for its readers."""
+    """The profile of an institution: which books and pages its readers may see."""
 
 
 def folders(environment: Mapping[str, str] = os.environ) -> Folders:

@@ -29,7 +29,7 @@ def shelf_of(workspace: Workspace, wanted: Sequence[str] = (), *, trusting: bool
 
 
 def _shared_shelf(workspace: Workspace, own: Sequence[ListedBook], wanted: Sequence[str], *, trusting: bool) -> Shelf:
-    """The same over all hosts of the store that the settings name."""
+    """The shelf over all hosts of the store that the settings name."""
     from kiwiresearch.workspace import hosts  # rarely needed, and slow to import
 
     if not wanted:

@@ -42,7 +42,7 @@ MAX_LABEL_CHARS = 100
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes something, and from where; the user is empty for the command line."""
+    """Who made a change, and from where; the user is empty for the command line."""
 
     user: str = ""
     host: str = "command line"
@@ -93,7 +93,7 @@ class UserRegister:
         return user
 
     def change(self, name: str, role: str | None, limits: Mapping[str, int | None] | None) -> None:
-        """Change role and limits as far as they are given; if one of them is invalid, nothing is changed."""
+        """Change the role and limits that are given; if one of them is invalid, nothing is changed."""
         self._limits(name, limits or {})
         if role is not None and role != self.get(name).role:
             self.set_role(name, role)

@@ -184,7 +184,7 @@ def store_of(workspace: Workspace) -> Store:
     url = named or f"sqlite:///{_file(workspace)}"
     with _OPENING:
         key = (os.getpid(), url)  # connections must not be shared with a forked child
-        # Leases expire by this clock; nothing of it is in a result.
+        # Leases expire by this clock; it does not affect results.
         store = _OPEN.pop(key, None) or open_store(url, is_primary=bool(named), clock=time.time)  # noqa: TID251
         _OPEN[key] = store
         for old in list(_OPEN)[:-MAX_OPEN]:

@@ -118,7 +118,7 @@ SISTERS = ("wikibooks", "wikinews", "wikiquote", "wikisource", "wikispecies", "w
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """What the book can look up by itself."""
+    """The search indexes that a book may have."""
 
     full_text: bool
     titles: bool
@@ -126,7 +126,7 @@ class Indexes:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """What is known about a book: its metadata, counts and search indexes."""
+    """A description of a book: its metadata, counts and search indexes."""
 
     id: BookId
     source: str

@@ -34,7 +34,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
     """The file itself, or all parts of a split book, given by its first part or its plain name."""
     try:
         return _parts_of(path)
-    except OSError as problem:  # a name too long, a folder that may not be looked into
+    except OSError as problem:  # the name is too long, or the folder may not be read
         text = str(path)
         shown = text if len(text) < MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
         raise BookNotFound(
@@ -160,7 +160,7 @@ def _stamp(handle: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class CrashReport:
-    """A file that changed while a process had it open that did not exit cleanly."""
+    """A file that changed while it was open in a process that did not exit cleanly."""
 
     file: str
     bytes_before: int
@@ -175,7 +175,7 @@ class CrashReport:
 
 
 class OpenFileNotes:
-    """Notes of which files each process has open, one file per process in a folder, to explain crashes later."""
+    """Records the files that each process has open, one file per process in a folder, to explain crashes later."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -195,7 +195,7 @@ class OpenFileNotes:
                 self._lock.acquire()
                 atexit.register(self.remove_note)
             write_atomically(self._note, canonical_json(self._open))
-        except OSError:  # a read-only home: the note is a courtesy
+        except OSError:  # a read-only home: the note is optional
             self._open.clear()
 
     def remove_note(self) -> None:

@@ -48,7 +48,7 @@ WIDE = 0x10
 """A flag in the first byte of a cluster: its offsets have eight bytes, not four."""
 
 ReadBytes = Callable[[int, int], bytes]
-"""Reads from an offset of the file as many bytes as asked for."""
+"""Reads a number of bytes from an offset of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _stored(read: ReadBytes, number: int) -> StoredBytes | None:
 
 
 BROKEN = (RuntimeError, IndexError, UnicodeDecodeError)
-"""What libzim raises for damaged entries."""
+"""The exceptions that libzim raises for damaged entries."""
 
 TITLE_LISTING = "listing/titleOrdered/v1"
 

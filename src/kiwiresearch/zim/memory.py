@@ -136,7 +136,7 @@ class MemoryArchive:
         return str(EntryRef(self._book.id, path))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file is open."""
 
     def _follow(self, path: str) -> tuple[str, tuple[str, ...]]:
         via: list[str] = []

@@ -1,4 +1,4 @@
-"""Books on another host, and the books that cannot be reached because their host is away."""
+"""Books on another host, and books that are unavailable because their host cannot be reached."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class PeerOpener(Protocol):
 
     @property
     def failures(self) -> int:
-        """How often no host at all could be reached that has a book."""
+        """How often none of the hosts with a book could be reached."""
         ...
 
     def __call__(self, book: BookId) -> Archive: ...
@@ -130,7 +130,7 @@ class PeerArchive:
         return self._book
 
     def prefetch(self, calls: Iterable[Call[Any]]) -> None:
-        """Make calls at once that will be asked for one by one; a prefetched page is returned only once."""
+        """Make calls together whose replies will be used one by one; a prefetched page is returned only once."""
         if len(self._prefetched) > MAX_PREFETCHED or self._prefetched_bytes > MAX_PREFETCHED_BYTES:
             self._drop()
         wanted = [call for call in dict.fromkeys(calls) if call not in self._prefetched]
@@ -143,7 +143,7 @@ class PeerArchive:
             self._prefetched_bytes += sum(map(_size, found.values()))
 
     def prefetch_simple(self, name: SimpleCall, of: Iterable[str]) -> None:
-        """The same for calls that take a path or some words."""
+        """Prefetch calls that take a path or some words."""
         makers: dict[SimpleCall, Callable[[str], Call[Any]]] = {
             "read": self._read,
             "resolve": _resolve,
@@ -154,7 +154,7 @@ class PeerArchive:
 
     def ask(self, call: Call[T]) -> T:
         """The book's reply; errors that it raised on its host are raised here."""
-        if is_too_long(call):  # no book holds anything that long
+        if is_too_long(call):  # no book has a path or title that long
             if call.name not in EMPTY_ANSWERS:
                 raise PageNotFound(f"{self._book.title!r} has no page {call.args[0][:MAX_SHOWN_CHARS]!r}….")
             return call.read(EMPTY_ANSWERS[call.name], b"")
@@ -255,7 +255,7 @@ def is_too_long(call: Call[Any]) -> bool:
 
 
 def _batches(calls: Sequence[Call[Any]]) -> Iterator[list[Call[Any]]]:
-    """Calls grouped into requests that are neither too many calls nor too long."""
+    """Calls grouped into requests within the limits on number and length."""
     batch: list[Call[Any]] = []
     chars = 0
     for call in calls:

@@ -27,10 +27,10 @@ SILENT_S = 3.0
 """A working host reports every second; one that is silent for this long is gone."""
 
 AT_WORK_S = 20.0
-"""The longest a host may only report that it is working."""
+"""The longest a host may report that it is working without sending a reply."""
 
 TOTAL_S = 60.0
-"""The longest a call may take once its reply has begun to arrive."""
+"""The longest a call may take once its reply has started to arrive."""
 
 MAX_CONNECTIONS = 8
 """Connections to one host that stay open for further calls."""
@@ -59,7 +59,7 @@ class PeerClient:
         body = self._fetched(f"{PATH}/{book}", pack_calls(calls))
         try:
             replies = unpack_replies(body, len(calls))
-            if len(calls) == 1 and replies[0] is None:  # or we would ask for ever
+            if len(calls) == 1 and replies[0] is None:  # or we would repeat the call for ever
                 raise BadCallReply("it puts off what was asked for alone")
             return [_read(call, reply) for call, reply in zip(calls, replies, strict=True)]
         except (ValueError, TypeError) as problem:

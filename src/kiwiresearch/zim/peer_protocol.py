@@ -19,7 +19,7 @@ from kiwiresearch.zim.sources import Source, peer_source
 T = TypeVar("T")
 
 MAX_TEXT_CHARS = 65_536
-"""No path, title or query in any book is longer."""
+"""Longer than any path, title or query of a book."""
 
 MAX_WANTED = 10_000
 MAX_NUMBER = 2**62
@@ -254,7 +254,7 @@ def checked_texts(value: Any) -> tuple[str, ...]:
 
 
 def checked_list(limit: int, read: Callable[[Any], tuple[T, ...]]) -> Callable[[Any, bytes], tuple[T, ...]]:
-    """A reader of lists that are no longer than requested."""
+    """Returns a parser of lists that rejects more items than requested."""
 
     def checked(value: Any, _: bytes) -> tuple[T, ...]:
         if not isinstance(value, list) or len(value) > limit:

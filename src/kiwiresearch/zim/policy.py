@@ -25,10 +25,10 @@ ANYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An institution's profile, below [policy] in the settings: the same for everybody who uses the desk."""
+    """An institution's profile: the table [policy] of the settings, which applies to all users of the desk."""
 
     name: str = ""
-    """Whose profile it is, as readers are told, such as 'Lycée Pasteur'."""
+    """The name of the institution, as shown to readers, such as 'Lycée Pasteur'."""
 
     notice: str = ""
     """A sentence that readers see on the first page."""
@@ -37,7 +37,7 @@ class Policy:
     """The books that may be read, by name, title or UUID; empty allows all."""
 
     hidden: tuple[str, ...] = ()
-    """Titles that are hidden: 'Beer', 'Torture*' for all that begin so, 'BOOK | Beer' in one book alone."""
+    """Titles that are hidden: 'Beer', 'Torture*' for all that start like this, 'BOOK | Beer' in one book only."""
 
     def __post_init__(self) -> None:
         for key, rules in (("books", self.books), ("hidden", self.hidden)):
@@ -46,7 +46,7 @@ class Policy:
 
     @property
     def label(self) -> Message:
-        """The policy, as readers hear of it."""
+        """How messages for readers refer to the policy."""
         if self.name:
             return Message(f"the policy of {self.name}", "policy.of", name=self.name)
         return Message("the policy of this desk", "policy.here")
@@ -87,7 +87,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPages:
-    """How many pages were hidden, and by whose policy: shown, so that nobody thinks the book lacks them."""
+    """How many pages were hidden, and by whose policy; shown so that readers do not think the book lacks them."""
 
     pages: int = 0
     policy_name: str = ""
@@ -119,7 +119,7 @@ class HiddenRecord(Record):
 
 
 class HiddenTitles:
-    """Matches hidden titles, whatever their case, accents, punctuation and underscores."""
+    """Matches hidden titles, ignoring case, accents, punctuation and underscores."""
 
     def __init__(self, rules: Collection[str]) -> None:
         self._exact = frozenset(fold(rule) for rule in rules if ANYTHING not in rule)

@@ -2,8 +2,8 @@
 
 Addresses differ by version: 3.3 serves a page at /NAME/PATH, 3.5 and later at
 /content/NAME/PATH, and both may sit below a root such as /kiwix. So the base
-of a book is taken from its catalogue entry; /raw, /search and /suggest have
-kept their form.
+of a book is taken from its catalogue entry; /raw, /search and /suggest are
+the same in all versions.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class KiwixServer:
             raise self._unreachable(f"{words.get(failure.kind, 'does not answer')}: {failure}") from failure
 
     def answer(self, path: str, *, method: str = "GET", span: ByteRange | None = None) -> HttpReply:
-        """The same, but a server error or a request for a password raises BookUnreachable."""
+        """Like `get`, but a server error or a request for a password raises BookUnreachable."""
         response = self.get(path, method=method, span=span)
         if response.status in REFUSALS or response.status >= 500:
             raise self._unreachable(f"answers with an error ({response.status})")
@@ -142,6 +142,8 @@ CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-")
 FOUND = frozenset({200, 206})
 PARTIAL = 206
 PAST_THE_END = 416
+"""The HTTP status for a range that starts after the end of the page."""
+
 REFUSALS = frozenset({401, 403, 407})
 
 
@@ -333,6 +335,8 @@ class ServeArchive:
 
 
 LETTER = re.compile(r"[A-Z-]/.")
+"""A path that starts with a namespace, as in old books: 'A/Ray_Charles'."""
+
 NOWHERE = HttpReply(404, {})
 
 

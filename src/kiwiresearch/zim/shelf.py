@@ -119,7 +119,7 @@ class Opener:
         self.peer_opener: PeerOpener | None = None
         """Opens books of other hosts; None if no store is shared with any."""
         self._catalogues: dict[str, tuple[ServedBook, ...]] = {}
-        """What each kiwix-serve offers, by its address."""
+        """The books of each kiwix-serve, by its address."""
 
     def open(self, source: Source) -> Archive:
         """Open a book, without the pages that the policy hides."""
@@ -234,7 +234,7 @@ class Shelf:
         return self._opener.peer_opener.failures if self._opener.peer_opener else 0
 
     def current_books(self) -> tuple[ListedBook, ...]:
-        """The list of books as it is now; `books` does not change until `refresh`."""
+        """The current list of books; `books` does not change until `refresh`."""
         return self.books
 
     def currently_missing(self) -> tuple[MissingBooks, ...]:
@@ -255,7 +255,7 @@ class Shelf:
         return self._archives[book]
 
     def archives(self) -> list[Archive]:
-        """All books, opened; a book that cannot be opened raises only if none can be, or if its host is away."""
+        """All books, opened; a failure is raised only if no book can be opened, or if a host cannot be reached."""
         found: list[Archive] = []
         problems: list[KiwiError] = []
         for book in self.books:
@@ -299,7 +299,7 @@ def pick_books(books: Sequence[ListedBook], wanted: str, opener: Opener) -> list
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name too long for the system
+    except OSError:  # the name is too long for the system
         return False
 
 

@@ -239,7 +239,7 @@ def files_in(path: Path) -> list[Path]:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # a name too long for the system
+    except OSError:  # the name is too long for the system
         return False
 
 

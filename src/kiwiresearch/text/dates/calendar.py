@@ -31,7 +31,7 @@ def calendar_year(count: int) -> int:
 
 
 def usual_calendar(year: int, month: int = 1, day: int = 1) -> Calendar:
-    """The calendar of a date if nothing else is said."""
+    """The default calendar of a date."""
     return "julian" if (astronomical_year(year), month, day) < (1582, 10, 15) else "gregorian"
 
 

@@ -19,6 +19,8 @@ from kiwiresearch.text.dates.point import (
 )
 
 DUAL = re.compile(r"/([0-9]{1,4})(?![0-9/])")
+"""The second year of '1752/3', a dual date."""
+
 NO_LETTERS = re.compile(r"[\W\d_]")
 DASHES = "–—-"
 NUMERIC = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2(?P<year>1[0-9]{3}|20[0-9]{2})(?![0-9]|[./-][0-9])")
@@ -157,6 +159,8 @@ def follows(year: int, figures: str) -> bool:
 
 
 ISO = re.compile(r"([-/])(?P<month>[0-9]{2})\1(?P<day>[0-9]{2})(?![0-9/-])")
+"""The month and day of '1803-05-13', after the year."""
+
 YEAR_DASHES = "–—-"
 MAX_YEAR_CHARS = 9
 MAX_LINK_CHARS = 6

@@ -16,7 +16,7 @@ NEVER = r"(?!)"
 
 
 class LeadPhrase(NamedTuple):
-    """What a phrase before a date does to it."""
+    """The effect of a phrase before a date."""
 
     kind: str
     value: str = ""

@@ -28,6 +28,7 @@ GOES_ON = frozenset(" \u00a0–—-")
 AD = LeadPhrase("ad")
 BEFORE_FIGURES = frozenset(" \u00a0\n\t([{\"“„«‘'’–—-/;:,~†*")
 DOUBT = re.compile(r"\?(?= ?[–—,;)\]/-])")
+"""A question mark that belongs to the date before it: '1803?–1870'."""
 
 
 def points_in(text: str, language: DateWords) -> list[DatePoint]:
@@ -94,7 +95,7 @@ def _follows_era(text: str, start: int, language: DateWords) -> bool:
 
 
 def _groups(text: str, language: DateWords) -> Sequence[DatePoint]:
-    """Centuries, millennia and ages in words, which are found by their nouns and read backwards."""
+    """Spelled-out centuries, millennia and ages, which are found by their nouns and read backwards."""
     if not _has_any(text, language.group_signs) and not _has_any(text, language.ago_signs):
         return ()
     found = [*centuries(text, language), *ages_in_words(text, language)]
@@ -274,7 +275,7 @@ def _are_years(text: str, start: DatePoint, end: DatePoint, link: str) -> bool:
 
 
 def _span(point: DatePoint, language: DateWords) -> DaySpan | None:
-    """The days of one point; None if there is no such day or month, or no year."""
+    """The days of one point; None if the day or month does not exist, or the year is missing."""
     percent = language.parts[point.part] if point.part else WHOLE
     if point.kind == "age":
         return units.ago(point.number, point.last, point.present)

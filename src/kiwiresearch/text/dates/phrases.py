@@ -1,4 +1,4 @@
-"""Dates in words, in each language that there is a catalogue of."""
+"""Dates written out for readers, in each language that has a catalogue."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ WORD = re.compile(r"\S+\s*")
 
 
 class Phrase(NamedTuple):
-    """A time in words, and which article it takes after other words: a name in the tables `articles` of a language."""
+    """A written time, and the article it takes after other words: a name in the tables `articles` of a language."""
 
     text: str
     takes: str = "bare"
 
 
 class NamedSpan(NamedTuple):
-    """A stretch of time and its name; the era is separate because a range says it once."""
+    """A stretch of time and its name; the era is separate because a range states it once."""
 
     span: DaySpan
     phrase: Phrase
     era: str = ""
     year: int = 0
-    """The number of a year, if the name is nothing else."""
+    """The year, if the name is just its number."""
 
 
 class Age(NamedTuple):
@@ -114,7 +114,7 @@ class _DateWriter:
         return None
 
     def _pair(self) -> Phrase:
-        """A range as its first and its last part; in days where no larger unit fits."""
+        """A range as its first and its last part; in days if no larger unit fits."""
         when = self._when
         first, last = self._ends()
         has_whole_years = when.precision not in ("day", "month")
@@ -155,7 +155,7 @@ class _DateWriter:
         return name.phrase._replace(text=str(self._forms[name.era]).format(name.phrase.text))
 
     def _names(self, day: Day) -> Iterator[NamedSpan]:
-        """The unit of the range's precision that a day falls into, whole first, then its parts."""
+        """The unit of the range's precision that a day falls into, first complete, then in parts."""
         precision = self._when.precision
         if precision == "day":
             yield self._day(day)
@@ -180,7 +180,7 @@ class _DateWriter:
         return NamedSpan(DaySpan(number, number), Phrase(text, self._forms["day"]), _era(day))
 
     def _figure(self, day: Day) -> str:
-        """The year as it stands after a month: BC comes after all of it, AD with the year."""
+        """The year as written after a month: AD goes with the year, BC after the complete date."""
         text = self._locale.number(abs(day.year))
         return text if day.year < 0 or day.year in ALWAYS_A_YEAR else str(self._forms["ad"]).format(text)
 
@@ -225,7 +225,7 @@ class _DateWriter:
 
     def _rounded(self, first: int, size: int, day: Day, part: str, percent: tuple[int, int]) -> NamedSpan:
         phrase = self._part(part, self._noun("decade", str(first)))
-        # Without an article, '960s' could be taken for a plural of something else.
+        # Without an article, '960s' could be read as the plural of something else.
         if not part and 0 < day.year < 1000 and (article := self._forms.get("decade_article")):
             phrase = Phrase(article + phrase.text, "led")
         era = "ad_after" if 0 < day.year < 100 else _era(day)
@@ -275,12 +275,12 @@ class _DateWriter:
             text = self._led(pair, Phrase(most.figure), Phrase(str(forms["present"]).format(least), "led"))
         else:
             most, least = self._ages(ago)
-            # The unit is said once.
+            # The unit is stated once.
             text = str(forms["ages"][pair]).format(most.figure if most.unit == least.unit else most, least)
         return self._led(lead, Phrase(text, "led")) if lead else text
 
     def _ages(self, numbers: Sequence[int]) -> list[Age]:
-        """Numbers of years; 'million' only in all of them, because after the second it would count for both."""
+        """Numbers of years; 'million' is used for all or none, since after the second it would count for both."""
         scales = self._forms["scales"]
         chosen = [
             next(scale for scale in scales if number >= scale["from"] and number * 1000 % scale["from"] == 0)
@@ -299,14 +299,14 @@ class _DateWriter:
 
 
 def _needs_words(first: int, last: int) -> bool:
-    """Whether two years with a dash could be taken for a range of counts: '1000–1500'."""
+    """Whether two years with a dash could be read as a range of counts: '1000–1500'."""
     if first not in ALWAYS_A_YEAR or last not in ALWAYS_A_YEAR:
         return False
     return last - first > MAX_DASHED_YEARS or (first % 100 == 0 and last % 100 == 0)
 
 
 def _without_end(text: str, other: str) -> str:
-    """'5 June' of '5 June 1944' before '9 July 1944': what both end in is said once."""
+    """'5 June' of '5 June 1944' before '9 July 1944': what both end in is stated once."""
     words, others = WORD.findall(text), WORD.findall(other)
     while len(words) > 1 and len(others) > 1 and words[-1] == others[-1]:
         words.pop()

@@ -14,6 +14,8 @@ from kiwiresearch.text.dates.ranges import Precision
 MAX_CONTEXT_CHARS = 48
 NEXT_WORD = re.compile(r"[ \u00a0-]([^\W\d_]+(?:['’][^\W\d_]+)?)(?:[ \u00a0]([^\W\d_]+))?")
 AND_YEAR = re.compile(r" [^\W\d_]{1,3} [12][0-9]{3}(?![0-9,])")
+"""A short word and another year: ' and 1924'."""
+
 OPENERS = "([{\"“„«'‘"
 EDGES = frozenset(".,;:)]}!?–—\n\t\"”»'’/|")
 EDGES_APART = frozenset((" –", " —", " -", " (", " |", " }"))
@@ -21,6 +23,8 @@ OPENING_QUOTES = "\"“„«'‘"
 CLOSING_QUOTES = "\"”»'’"
 DASHES = "–—-"
 OPEN_START = re.compile(r"[(\[]\s?\??\s?[–—-]\s?$")
+"""A range without a first year: '(–1803)', '(? – 1803)'."""
+
 ENDS_RANGE = re.compile(r"(?<![0-9.,])(?<!/ )[0-9]{1,2} [–-] $")
 """'45 – 1050': a range whose first number is not a year is a range of counts, except 'Apollo 11 – 1969'."""
 AT_PLACE = re.compile(r"(?:^|[\s(;,])[^\s(;,]+(?: (?:at|in|near|of|the)| [^\W\d_a-z][\w.'’-]*,?){1,5} $")
@@ -94,7 +98,7 @@ def _without_doubt_words(before: Sequence[str], language: DateWords) -> Sequence
 
 
 def is_bound(before: Sequence[str], language: DateWords) -> bool:
-    """'no later than 1803': a bound of several words, the last of which alone would suggest a count."""
+    """'no later than 1803': a bound of several words, whose last word alone would suggest a count."""
     phrases = (" ".join(before[-size:]) for size in (2, 3) if len(before) >= size)
     return any((lead := language.leads.get(phrase)) and lead.kind in ("before", "after") for phrase in phrases)
 

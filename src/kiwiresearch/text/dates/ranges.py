@@ -101,7 +101,7 @@ class DateRange:
 
 
 class DateText(str):
-    """A date in English words that still knows its days, so that pages can write it in another language.
+    """A date in English that also has its days, so that pages can write it in another language.
 
     It is a `str` because JSON holds the English words.
     """
