@@ -1,7 +1,7 @@
 """A critic: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
 
-This can only make a brief more careful: a criticised sentence that is not repaired is replaced by
-that of the rules.
+This can only make a brief more cautious: a criticised sentence that is not repaired is replaced by
+the sentence that the rules wrote.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[s
 
 
 def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
-    """A problem of a known kind with a known key; sentences of the rules are the page's words and stay."""
+    """A problem of a known kind with a known key; sentences of the rules quote the page and are left alone."""
     kind = next((one for one in KINDS if one == named.kind.strip().lower()), None)
     key = clean_key(named.key)
     why = printable(named.why)[:MAX_WHY_CHARS]
@@ -192,7 +192,7 @@ def _replacements(
 
 
 def _grounds(statement_keys: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
-    """The statements that the sentences rest on, then those in disputes."""
+    """The statements that support the sentences, then those in disputes."""
     claims = {claim for problem in problems for claim in problem.line.statement.claims}
     for statement in statement_keys.brief.statements():
         if claims.intersection(statement.claims):

@@ -20,7 +20,7 @@ MAX_LINKS = 160
 LAST_COLUMN = 3
 """Pages of this depth and deeper are in one column."""
 SWEEPS = 8
-"""How often the columns are sorted: more changes next to nothing."""
+"""How often the columns are sorted; more sweeps hardly change anything."""
 MAX_SPREAD = 6
 LABEL_SPACE = 50
 RADII = (3.5, 4.5, 5.5, 6.5)

@@ -21,7 +21,7 @@ MIN_BYTES = 1_500
 MAX_BYTES = 400_000
 MAX_TOTAL_BYTES = 1_500_000
 MIN_SECTION_SHARE = 1 / 3
-"""How much of a section of the brief must be from the top-level section of a page whose picture it shows."""
+"""A section shows a picture only if this share of its sentences is from the picture's top-level section."""
 
 ArchiveOf = Callable[[BookId], Archive]
 Headings = tuple[str, ...]

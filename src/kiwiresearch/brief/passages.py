@@ -25,7 +25,7 @@ CONTINUATION_BONUS, NEW_SECTION_BONUS = 1.0, 0.7
 """Points for continuing a passage, and for starting one in a section that has none yet."""
 NO_LIMIT = 1_000_000
 MAX_CONTEXT_SENTENCES = 2
-"""How many preceding sentences may be taken along with one that needs them."""
+"""How many preceding sentences may be included with one that needs them."""
 
 
 class UsableSentence(NamedTuple):
@@ -58,7 +58,7 @@ class UsableSentence(NamedTuple):
 
 
 class UsedClaims:
-    """What a brief has said so far, so that it says nothing twice."""
+    """Tracks what a brief has said so far, to avoid repetition."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []

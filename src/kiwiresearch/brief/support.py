@@ -41,7 +41,7 @@ class MergedClaim:
 
     claims: tuple[WeightedClaim, ...]
     pages: int
-    """How many pages say it independently: a copied sentence, or the same article in two books, counts once."""
+    """How many independent pages say it: a copied sentence, or the same article in two books, counts once."""
     points: float = field(init=False)
 
     def __post_init__(self) -> None:
