@@ -1,4 +1,4 @@
-"""Rejects a model's sentence with facts, hedges or words that its sources do not have."""
+"""Rejects a model's sentence if its facts, hedges or words are not in its sources."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _unsupported_dates(mine: FactReading, sources: Iterable[FactReading]) -> lis
 def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool:
     """Whether the sources have the date, a finer one within it, or its first and last day.
 
-    Whether they have its figures is checked as numbers.
+    Its digits are checked separately, as numbers.
     """
     when = found.when
     alike = [one for one in known if _is_as_certain(when, one)]
@@ -149,7 +149,7 @@ def _is_one_unit(when: DateRange) -> bool:
 
 
 def _is_as_certain(when: DateRange, source: DateRange) -> bool:
-    """'About' may be added but not left out; 'before' and 'after' must be kept."""
+    """Whether the qualifiers allow it: 'about' may be added but not dropped; 'before' and 'after' must stay."""
     return when.qualifier == source.qualifier or (when.qualifier == "about" and not source.qualifier)
 
 

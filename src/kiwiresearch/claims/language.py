@@ -33,11 +33,11 @@ class Grammar:
     connective: re.Pattern[str]
     kept_connectives: frozenset[str]
     ordering_connectives: frozenset[str]
-    """Those of them that need what was said before: 'Finally'."""
+    """Connectives that depend on what was said before: 'Finally'."""
     introductions: frozenset[str]
     adverbs: frozenset[str]
     genders: Mapping[str, str]
-    """A pronoun and what it stands for: male, female, thing, several."""
+    """Pronouns and what they refer to: male, female, thing, several."""
     possessive: frozenset[str]
     pointing: frozenset[str]
     pointing_at_nouns: frozenset[str]
@@ -198,9 +198,9 @@ class FactLanguage:
 
 @cache
 def fact_language(language: str) -> FactLanguage:
-    """The words of a language; without a table only figures are numbers, and any first word may be a name.
+    """The words of a language; without a table, only digits are numbers, and any first word may be a name.
 
-    English is no fallback here: 'die' or 'second' mean something else in other languages.
+    There is deliberately no fallback to English: 'die' or 'second' mean something else in other languages.
     """
     file = FACTS_DATA / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):

@@ -152,7 +152,7 @@ FIGURE = re.compile(
 )
 WORD = re.compile(r"[^\W\d_]+")
 MAX_DIGITS = 60
-"""A longer figure is not read as a number, which would be slow; it is only compared digit by digit."""
+"""A longer number is not parsed, which would be slow; it is only compared digit by digit."""
 
 
 class ExactNumber(NamedTuple):
@@ -306,7 +306,7 @@ def _is_counted(text: str, words: list[re.Match[str]], at: int, wording: FactLan
 
 
 def _step(word: str, current: int, wording: FactLanguage) -> int | None:
-    """What a word adds to the number so far; None if it cannot follow it."""
+    """The value that a word adds to the number so far; None if the word cannot follow it."""
     if word == wording.hundred or word in wording.scales:
         return 0
     tens, ones = current % 100, current % 10

@@ -1,4 +1,4 @@
-"""What a page is about, and the start of its sentences: connecting words, subject, verb."""
+"""The subject of a page, and how its sentences open: connectives, subject, verb."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.page import PageDoc
 
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6
-"""How much of the pronouns must be of one gender."""
+"""The share of a page's pronouns that must have one gender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence])
 
 
 def _definition(name: str, sentences: Sequence[PageSentence]) -> str:
-    """What the first sentence with a copula says the subject is, up to the first further clause."""
+    """What the first sentence with a copula says the subject is, up to the next clause."""
     for sentence in sentences[:3]:
         if sentence.section:
             break
@@ -126,7 +126,7 @@ MAX_SUBJECT_WORDS = 24
 
 
 class SentenceOpening(NamedTuple):
-    """Offsets into a sentence: `start` is after connecting words, and its subject is `subject:verb`."""
+    """Offsets into a sentence: `start` follows any connectives; the subject spans `subject:verb`."""
 
     start: int
     subject: int
@@ -142,7 +142,7 @@ def opening_of(text: str, grammar: Grammar) -> SentenceOpening:
 
 
 def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] | None]:
-    """The offset after all 'Thus,' and 'However,', and the connective that was kept there, if any."""
+    """The offset after leading connectives such as 'Thus,', and the match of one that must not be cut, if any."""
     start = 0
     while found := grammar.connective.match(text, start):
         words = found[0].strip(" ,").lower()
@@ -191,7 +191,7 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
 
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
-"""What may be between two commas of one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
+"""Text between two commas that belong to one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
 
 
 def _comma_after(text: str, start: int) -> int:
@@ -239,7 +239,7 @@ def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> in
 
 
 def verb_after(text: str, start: int, grammar: Grammar) -> int:
-    """The offset of the first finite verb after this one; -1 if none is near."""
+    """The offset of the first finite verb from `start` on; -1 if none is near."""
     verbs, depth, count, before = grammar.verbs, 0, 0, ""
     for found in WORD.finditer(text, start):
         word = found[0]
@@ -257,7 +257,7 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
             if count > MAX_SUBJECT_WORDS:
                 return -1
             small = word.lower()
-            # Quick to see, and true of few words.
+            # A cheap test that few words pass.
             may_be = small in verbs or (count > 1 and small.endswith("ed"))
             if may_be and word[0].islower() and _is_verb(text, found.end(), small, before, grammar):
                 return found.start()

@@ -165,7 +165,7 @@ class PlainClaims:
         return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
 
     def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
-        """What a sentence needs to be understood, if it cannot be read alone."""
+        """The context a sentence needs, if it cannot be understood alone."""
         named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
         opening = self._subjects.opening(number)
         if (
@@ -186,7 +186,7 @@ class PlainClaims:
         return "subject" if is_theme and (self._subjects.theme.is_person or is_noun) else "previous"
 
     def _points_back(self, text: str) -> bool:
-        """Whether a sentence starts with a pronoun, or with a word that stands for something outside it."""
+        """Whether a sentence starts with a pronoun, or with a word that refers to something outside it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
         if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY_WORDS]):

@@ -1,4 +1,4 @@
-"""Whom or what a sentence is about: resolves a leading "He", "It" or "The city" to a name, or gives up."""
+"""The subject of a sentence: resolves a leading "He", "It" or "The city" to a name, or gives up."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
 MAX_SENTENCES_BACK = 4
-"""How far back a pronoun is resolved."""
+"""How many sentences back an antecedent is searched."""
 MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4

@@ -65,7 +65,7 @@ class SentenceWords(NamedTuple):
 
 
 class SentenceFeatures(NamedTuple):
-    """What the type of a sentence is decided by."""
+    """The features that decide the type of a sentence."""
 
     text: str
     cues: TypePoints
@@ -221,7 +221,7 @@ class Figures(NamedTuple):
 
 
 def is_counting(text: str, words: SentenceWords, grammar: Grammar) -> bool:
-    """Whether a sentence may have numbers or dates at all."""
+    """A quick check whether a sentence may have numbers or dates."""
     # A pattern for the ten ASCII digits alone is five times as fast.
     figure = ASCII_FIGURE if text.isascii() else FIGURE
     return figure.search(text) is not None or _has_number_word(words, grammar)
@@ -235,7 +235,7 @@ def _has_number_word(words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def figures_of(text: str, words: SentenceWords, language: str, grammar: Grammar) -> Figures:
-    """The numbers and dates of a sentence; numbers are looked for only if not all figures belong to dates."""
+    """The numbers and dates of a sentence; numbers are searched only if some digits are not part of dates."""
     dates = dates_in(text, language)
     spans = [(one.start, one.end) for one in dates]
     only_dates = not _has_number_word(words, grammar) and all(

@@ -40,7 +40,7 @@ class TextList(NamedTuple):
 
 
 def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str]) -> Iterator[TextList]:
-    """Lists of names or figures after a colon or in brackets that seem to be complete."""
+    """Lists of names or numbers after a colon or in brackets that seem to be complete."""
     for found in OPENING.finditer(text):
         in_brackets = found[0] == "("
         start = found.end()
@@ -301,12 +301,12 @@ def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
 
 
 def first_moment(when: DateRange) -> DateRange:
-    """The start of a range; any other date as it is."""
+    """The start of a range; any other date unchanged."""
     return _moment(when, when.earliest) if when.lasts else when
 
 
 def last_moment(when: DateRange) -> DateRange:
-    """The end of a range; any other date as it is."""
+    """The end of a range; any other date unchanged."""
     return _moment(when, when.latest, ends=True) if when.lasts else when
 
 

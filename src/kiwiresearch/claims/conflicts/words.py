@@ -147,7 +147,7 @@ def shared_stem(word: str, language: str) -> str:
 
 
 PERSONAL = frozenset({"birth", "death", "burial", "baptism"})
-"""Events of which a person has one, so that the name alone identifies them."""
+"""Events that happen once per person, so that the name alone identifies them."""
 
 MAX_PHRASE_WORDS = 8
 """How many words before or after a verb may say what it is about."""
@@ -235,7 +235,7 @@ def _name_before(words: Sequence[SentenceWord], at: int) -> frozenset[str]:
 
 
 def _joined(words: Sequence[SentenceWord], one: SentenceWord, other: SentenceWord) -> bool:
-    """Whether only a small word that names may have is between two words."""
+    """Whether only a function word that names may contain is between two words."""
     between = [word for word in words if one.end <= word.start < other.start]
     return len(between) == 1 and between[0].low in ("of", "de", "van", "von", "the", "da", "di")
 
