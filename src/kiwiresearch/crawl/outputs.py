@@ -247,7 +247,7 @@ def refusals(state: CrawlState) -> list[tuple[str, int]]:
 
 
 def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
-    """What was looked for and where, what was not found, and why the crawl ended."""
+    """The search and its books, the words that were not found, and why the crawl ended."""
     yield f"Looked for: {start.topic!r}{f' with a view to {start.focus!r}' if start.focus else ''}."
     for searched in start.searched:
         words = ", ".join(repr(word) for word, _ in searched.words)

@@ -26,10 +26,10 @@ from kiwiresearch.search import (
 from kiwiresearch.zim import EntryRef
 
 MIN_SEED_SHARE = 0.7
-"""A page with less of the best one's score is not a seed, unless the topic names it."""
+"""A page below this share of the best score is not a seed, unless the topic names it."""
 
 ENOUGH_COVERAGE = 0.5
-"""If the best page's title is this much of the topic's names, pages that only score nearly as high are not seeds."""
+"""If the best page's title covers this share of the topic's names, pages that only score nearly as high are dropped."""
 
 MAX_PASSED_OVER = 8
 """How many of the pages that are not seeds are reported."""
@@ -172,7 +172,7 @@ MIN_NAME_SHARE = 0.08
 
 MIN_TYPED_SHARE = 0.6
 MIN_NAME_SHARE_BEYOND_HITS = 0.25
-"""A page that is not among the search's hits is a candidate if it has this much of the topic's names."""
+"""A page that is not among the hits is a candidate if it has at least this share of the topic's names."""
 
 
 def start_crawl(
@@ -253,7 +253,7 @@ def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, a
 def _with_other_books(
     findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, advice: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
-    """The findings and the books to crawl; if all books are wanted, those with less to say come last."""
+    """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
     chosen = [book for book in books if book.book.id in findings.books]
     if len(books) > options.max_books:
         return findings, chosen or list(books)[: options.max_books]
@@ -269,7 +269,7 @@ def _is_about_topic(
 ) -> bool:
     """Whether anything is about the topic: a seed with its name, a page that names it, or one with most of its words.
 
-    Most of the words as they were typed: a far-fetched correction is not what was asked for.
+    This means the words as typed: a far-fetched spelling correction is not what the user asked for.
     """
     if any(seed.coverage for seed in seeds) or any(page.is_named for page in found):
         return True
@@ -284,7 +284,7 @@ def _is_about_topic(
 
 
 def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
-    """The search's hits, with how much each is about the topic."""
+    """The hits of the search, with how much each is about the topic."""
     by_id = {book.book.id: book for book in books}
     top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
     found = []

@@ -38,15 +38,15 @@ MAX_WEAK_IN_A_ROW = 8
 """The crawl ends after this many such pages in a row."""
 
 MAX_LOOKS_PER_PAGE = 2
-"""How many pages may be read and put back, for each page that may be taken.
+"""How many pages may be read and put back, for each page that may be accepted.
 
-After that the best candidate is taken even if reading it lowered its score.
+After that, the best candidate is accepted even if reading it lowered its score.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlMove:
-    """A step, and the page that it took, if any."""
+    """A step, and the page that it accepted, if any."""
 
     step: CrawlStep
     page: PageDoc | None = None
@@ -204,7 +204,7 @@ class Walker:
         return replace(step, depth=candidate.depth, relevance=relevance, links=1, offers=(offer,))
 
     def _runner_up(self, candidate: CrawlCandidate) -> CrawlCandidate | None:
-        """The best candidate but this one."""
+        """The best candidate other than this one."""
         frontier = self.state.frontier
         frontier.remove(candidate.ref)
         runner_up = self._best()
