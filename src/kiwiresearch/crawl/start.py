@@ -29,7 +29,7 @@ MIN_SEED_SHARE = 0.7
 """A page below this share of the best score is not a seed, unless the topic names it."""
 
 ENOUGH_COVERAGE = 0.5
-"""If the best page's title covers this share of the topic's names, pages that only score nearly as high are dropped."""
+"""If the best page's title covers this share of the topic's names, pages that match by score alone are not seeds."""
 
 MAX_PASSED_OVER = 8
 """How many of the pages that are not seeds are reported."""

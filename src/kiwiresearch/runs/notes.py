@@ -1,7 +1,7 @@
-"""Notes of readers on a run, its claims and its pages, kept in its folder.
+"""Readers' notes on a run, its claims and its pages, stored in its folder.
 
-`notes.jsonl` only grows. A line is a note as it was made or changed, or says that a note was removed
-or restored; the last line of a note holds.
+`notes.jsonl` is append-only. A line is a new or changed note, or says that a note was removed
+or restored; the last line about a note wins.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def opinion_problem(verdict: str, reason: str, correction: str) -> NoteProblem:
 
 
 UNKNOWN_EDITOR = "?"
-"""The editor of somebody else's note on a desk without users; no user can have this name."""
+"""Recorded as editor if someone else's note is changed on a desk without users; no user can have this name."""
 
 
 @dataclass(frozen=True, slots=True)

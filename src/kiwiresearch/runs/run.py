@@ -150,7 +150,7 @@ class Run:
 
     @property
     def notes(self) -> Notes:
-        """Users' notes on the run, as they are now."""
+        """The current user notes on the run."""
         return read_notes(self.path)
 
     @property
@@ -236,7 +236,7 @@ class Runs:
     def get(self, run_id: str) -> Run:
         if self._stored is not None:
             self._stored.download(run_id)
-        # Checked against existing names, so that an id cannot lead out of the folder.
+        # Checked against existing names, so that an id cannot escape the folder.
         run = self._run(run_id) if run_id in self._names() else None
         if run is None:
             raise RunNotFound(f"There is no finished run {run_id[:200]!r}.", remedy="'GET /api/runs' lists them all.")
