@@ -51,7 +51,7 @@ def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
         return _unreadable(pair, f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
     except KiwiError as problem:
         return _unreadable(pair, problem.message)
-    except Exception as problem:  # whatever is wrong with one page does not concern the others
+    except Exception as problem:  # a bug triggered by one page must not stop the others
         return _unreadable(pair, f"{type(problem).__name__}: {problem}")
 
 
@@ -268,7 +268,7 @@ def _target_of(path: str, old: Snapshot, new: Snapshot) -> str | None:
 
 
 def _spellings(path: str) -> Iterable[str]:
-    """A path as it is, and as older and newer books spell it."""
+    """A path unchanged, and as older and newer books spell it."""
     plain = plain_path(path)
     ended = f"{plain}{OLD_ENDING}"
     return dict.fromkeys((path, plain, ended, f"{OLD_NAMESPACE}{plain}", f"{OLD_NAMESPACE}{ended}"))

@@ -49,7 +49,7 @@ class GraphField(Generic[Thing]):
 
 
 def spelled(value: Value) -> str:
-    """The shortest form of a number that reads back the same; a text as it is."""
+    """The shortest form of a number that reads back the same; a text unchanged."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -228,7 +228,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 
 def _cell(value: Value) -> str:
-    """Numbers as they are; an apostrophe before text that looks like a formula."""
+    """A number unchanged; text that looks like a formula gets a leading apostrophe."""
     if not isinstance(value, str):
         return spelled(value)
     # Gephi takes a backslash before a quote as an escape, and misses the end of the cell
