@@ -71,7 +71,7 @@ class Statement:
     claims: tuple[ClaimId, ...]
     sureness: Sureness
     pages: int = 1
-    """How many pages say so independently of each other."""
+    """How many independent pages say it."""
     written: Literal["rule", "model"] = "rule"
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class StatementGroup:
     """Statements under one heading: a concept, a mechanism, an actor."""
 
     heading: str
-    """Empty in the body for the rest of the lead."""
+    """Empty for the part of the lead that is continued in the body."""
     statements: tuple[Statement, ...]
 
 
@@ -141,7 +141,7 @@ class Figure:
 
     value: str
     what: str
-    """What it measures; empty, like `of` and `when`, if the sentence does not say so clearly."""
+    """The measured property; empty, like `of` and `when`, if the sentence is not clear about it."""
     of: str
     when: str
     statement: Statement
@@ -214,7 +214,7 @@ class BriefSources:
     links: tuple[tuple[int, int], ...]
     """Which pages link to which, by their numbers in `pages`, from 0."""
     story: tuple[Message, ...]
-    """How the pages were gathered, in paragraphs."""
+    """How the pages were gathered, one paragraph each."""
     settings: tuple[tuple[str, str], ...]
 
 

@@ -1,4 +1,4 @@
-"""How statements are cited: paragraphs of sentences that share a citation, quotes in context, and proofs."""
+"""Cites statements: paragraphs of sentences that share a citation, quotes in context, and proofs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIN_PARAGRAPH_SENTENCES = 4
 
 
 def topic_pages(brief: Brief) -> frozenset[EntryRef]:
-    """The pages about the subject itself."""
+    """The pages about the topic's subject itself."""
     return frozenset(source.ref for source in brief.sources.pages if source.is_head)
 
 

@@ -54,7 +54,7 @@ NOT_HOLDERS = frozenset(
 
 
 def holder_in(text: str, *, with_beliefs: bool = False) -> str:
-    """Who holds the view a sentence starts with, or ""; `with_beliefs`, also in 'Ebba Lind holds that …'."""
+    """The holder of the view a sentence starts with, or ""; `with_beliefs` includes 'Ebba Lind holds that …'."""
     text = OPENING.sub("", text)
     found = HOLDER.match(text)
     if found is None:

@@ -112,7 +112,7 @@ class StatementKeys:
         return next((statement for statement in found if statement), None)
 
     def sources(self, statements: Iterable[Statement]) -> list[str]:
-        """The texts that a sentence may rest on: those of the claims and of their quotes."""
+        """The texts that may support a sentence: those of the claims and of their quotes."""
         claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
         return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
 

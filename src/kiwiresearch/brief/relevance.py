@@ -1,4 +1,4 @@
-"""Whether a sentence is about the topic and the aspect asked for, and how salient it is on its page."""
+"""Judges whether a sentence is about the topic and the requested aspect, and how salient it is on its page."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Relevance:
             nearby = [cues[one] for one in near if one != number and claims[one].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
             if words.lacks_required(around.union(*(stems[one] for one in near))):
-                continue  # 'in South Africa' is asked for, and it is about India
+                continue  # the topic says 'in South Africa', but the sentence is about India
             found[number] = {
                 "below the topic's name": is_below,
                 "aspect in page title": is_below * in_title,

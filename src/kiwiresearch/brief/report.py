@@ -254,7 +254,7 @@ class _ReportWriter:
         quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
         rows = [(cell("What is said"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
-            # Statements and quotes are the same words, so they are shown once.
+            # Statements and quotes have the same text here, so it is shown only once.
             rows = []
             quoted = [(self._proven(view.statement, line_of(f"“{view.statement.text}”")),) for view in views]
         rows.append((cell("In the page’s words"), *quoted))

@@ -191,7 +191,7 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
 
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:
-    """The statement with further claims, each from a page that it does not rest on yet."""
+    """The statement with further claims, each from a page that does not support it yet."""
     counted = [weights.weigh_one(brief.claims[one]) for one in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
     for weighed in map(weights.weigh_one, more):

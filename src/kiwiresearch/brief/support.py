@@ -37,7 +37,7 @@ MAX_SUPPORTING_PAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class MergedClaim:
-    """What one claim or several equivalent ones say; the best one comes first."""
+    """One claim or several equivalent ones; the best comes first."""
 
     claims: tuple[WeightedClaim, ...]
     pages: int
@@ -94,7 +94,7 @@ def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
 
 
 def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
-    """Pairs of claims that share rare words: comparing all would take too long."""
+    """Pairs of claims that share rare words, since comparing all pairs would take too long."""
     counts = Counter(stem for one in weighed for stem in one.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, one in enumerate(weighed):

@@ -20,7 +20,7 @@ from kiwiresearch.zim import EntryRef
 Say = Callable[[str], None]
 
 MIN_CLAIMS, MAX_CLAIMS = 2, 6
-"""How many claims a model is asked for at once: one for each sentence, within these limits."""
+"""How many claims one request asks for: one per sentence, within these limits."""
 MAX_READ_CLAIMS = 2 * MAX_CLAIMS
 """Claims beyond this many in one reply are ignored."""
 TOKENS_PER_CLAIM = 200
@@ -45,7 +45,7 @@ class Extraction:
 
     @property
     def summary(self) -> str:
-        """How many claims were taken, and why the others were dropped."""
+        """How many claims were accepted, and why the others were dropped."""
         counted = Counter(one.reason for one in self.dropped)
         reasons = [f"{count} {reason}" for reason, count in sorted(counted.items(), key=lambda row: (-row[1], row[0]))]
         return f"{len(self.claims)} taken" + (f", dropped: {', '.join(reasons)}" if reasons else "")

@@ -181,7 +181,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     """A claim as `claims.jsonl` has it."""
     kinds = {hedge.kind for hedge in claim.hedges}
     signals, ref = claim.signals, claim.quotes[0].ref
-    # The keys are already in alphabetical order, since sorting a sorted list is nearly free.
+    # The keys are written in alphabetical order, which makes sorting them later nearly free.
     return {
         "also": list(claim.also),
         "anchor": claim.anchor,

@@ -19,7 +19,7 @@ STRONG, WEAK = 2.0, 0.7
 
 
 class TypeCue(NamedTuple):
-    """A phrase that suggests a type; with a space at both ends, since it is looked for in padded words."""
+    """A phrase that suggests a type; it has a space at both ends, since it is searched for in padded words."""
 
     phrase: str
     type: ClaimType

@@ -189,7 +189,7 @@ class DroppedClaim:
 
 
 def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: str) -> Claim | DroppedClaim:
-    """The claim, if the chunk of the page says so."""
+    """The claim, if the chunk of the page supports it, or why it is dropped."""
     if proposed is None:
         return DroppedClaim("wrong form", "")
     text = printable(proposed.claim.strip())

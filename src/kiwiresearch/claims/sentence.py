@@ -144,7 +144,7 @@ def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def has_unnamed_person(text: str, words: SentenceWords) -> bool:
-    """Whether a sentence has a 'he' or 'she' whom it has not named before."""
+    """Whether a sentence has a 'he' or 'she' without naming that person first."""
     if PERSON_PRONOUNS.isdisjoint(words.different):
         return False
     found = PERSON_PRONOUN.search(text)
@@ -249,7 +249,7 @@ def claim_score(
 
 
 def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:
-    """What the page shows about how well a sentence is supported."""
+    """Signs on the page of how well a sentence is supported."""
     marks = margin.marks(sentence.start, sentence.end)
     kinds = [mark.kind for mark in marks]
     return ClaimSignals(

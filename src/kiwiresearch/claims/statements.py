@@ -41,7 +41,7 @@ class ClaimPage:
         self._book_name = book_name
 
     def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:
-        """Whether a sentence has a 'he' or 'she' whom neither it nor the page has named."""
+        """Whether a sentence has a 'he' or 'she' that neither it nor the page has named."""
         return not self.subjects.theme.is_person and has_unnamed_person(text, words)
 
     def claim(

@@ -220,7 +220,7 @@ class Subjects:
         return NamedSubject(found.name, start, end, possessive, found.found)
 
     def _antecedent(self, number: int, gender: str) -> NamedSubject | None:
-        """Whom or what a pronoun of this gender refers to, by the sentences before it."""
+        """The antecedent of a pronoun of this gender, from the sentences before it."""
         here = self._sentences[number]
         for back in range(number - 1, max(number - 1 - MAX_SENTENCES_BACK, -1), -1):
             sentence = self._sentences[back]
@@ -230,7 +230,7 @@ class Subjects:
             word = ANY_WORD.match(sentence.text, opening.subject)
             other = self._grammar.genders.get(word[0].lower(), "") if word else ""
             if other == gender:
-                continue  # still the same one
+                continue  # refers to the same antecedent
             if other and {other, gender} == {"male", "female"}:
                 return None
             if sentence.text.count("(") != sentence.text.count(")"):
@@ -239,7 +239,7 @@ class Subjects:
             if found is not None:
                 return found
             if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
-                return None  # something else came between
+                return None  # the sentence between is about something else
         # Below the lead, an 'it' without an antecedent is often what the section is about.
         return None if gender == "thing" and here.section else self._theme_for(gender)
 

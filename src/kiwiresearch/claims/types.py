@@ -178,7 +178,7 @@ QUOTATION = '"“«'
 
 def _defining(features: SentenceFeatures) -> float:
     """Points for 'X is a …': more if X is what the page is about."""
-    # The lead describes what the page is about, whatever its verbs are.
+    # The lead describes the subject of the page, regardless of its verbs.
     described = MIN_TYPE_POINTS if features.lead and features.is_about_page else 0.0
     found = COPULA.match(features.text, features.verb) if features.verb >= 0 else None
     if found is None:

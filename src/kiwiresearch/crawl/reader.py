@@ -73,7 +73,7 @@ class CrawlReader:
         self._cache: OrderedDict[EntryRef, CrawledPage] = OrderedDict()
 
     def read(self, ref: EntryRef) -> CrawledPage:
-        """Read a page, or take it out of the cache."""
+        """Read a page; a cached one is returned and removed from the cache."""
         if ref in self._cache:
             return self._cache.pop(ref)
         page = self._books[ref.book].page(ref.path)
@@ -149,7 +149,7 @@ class CrawlReader:
         return PageLinks(offers, (*links.refused, ("another sense of the name", dropped)), links.targets - dropped)
 
     def _section_weights(self, page: PageDoc) -> tuple[float, ...]:
-        """How much the links of each section count: more if it is about the aspect asked for."""
+        """How much the links of each section count: more if it is about the requested aspect."""
         aspect = self.topic(page.ref.book).aspect
         if aspect is None:
             return (1.0,) * len(page.sections)

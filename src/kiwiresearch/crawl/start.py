@@ -97,7 +97,7 @@ def choose_seeds(
 
 
 def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[_SeedCandidate]:
-    """The likeliest page about the subject in each book, then the pages about what else the topic names."""
+    """The most likely page about the subject in each book, then the pages about other things the topic names."""
     by_ref = {page.hit.ref: page for page in pages}
     chosen: list[_SeedCandidate] = []
     for hit in subject.head_pages:
@@ -164,7 +164,7 @@ def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_hea
 
 MIN_READ = 55
 MAX_READ = 240
-"""How many search results are read; it grows with the number of pages that the crawl may take."""
+"""How many search results are read: between these limits, growing with the page limit of the crawl."""
 
 MAX_OWNER_HITS = 5
 MIN_NAME_SHARE = 0.08
@@ -185,9 +185,9 @@ def start_crawl(
     max_books: int = MAX_BOOKS,
     aspect: str = "",
 ) -> StartStep:
-    """Search the topic in the likeliest books, and choose where to start; no seeds if nothing was found.
+    """Search the topic in the most likely books, and choose the seeds; none if nothing was found.
 
-    `aspect` is the aspect of the topic, if the user names one.
+    `aspect` is the aspect that the user requested, if any.
     """
     read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
     options = SearchOptions(limit=read, focus=focus, max_books=max_books, read=read)

@@ -47,10 +47,10 @@ class CrawlPlan:
     advice: SearchHelpers | None = None
     embedder: Embedder | None = None
     max_books: int = 2
-    """How many of the books, the likeliest ones, are searched in full."""
+    """How many books, the most likely ones, are searched in full."""
     standing: BookStanding | None = None
     aspect: str = ""
-    """The aspect of the topic, if the user names one."""
+    """The aspect that the user requested, if any."""
 
 
 MIN_RELEVANCE = 0.05

@@ -39,7 +39,7 @@ class FoundPage(NamedTuple):
 
 
 class SeedChoice(NamedTuple):
-    """A page considered as a seed: taken or passed over, and why."""
+    """A page considered as a seed: chosen or passed over, and why."""
 
     book: BookId
     path: str

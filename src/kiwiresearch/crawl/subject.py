@@ -26,7 +26,7 @@ class TopicSubject(NamedTuple):
     head: str
     aspect: str = ""
     head_pages: tuple[Hit, ...] = ()
-    """Pages about it, the likeliest first: several if its name has several senses, or two books have it."""
+    """Pages about it, most likely first: several if its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
     """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
     is_head_in_topic: bool = True
@@ -47,9 +47,9 @@ class _Part:
 
 
 def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequence[Hit]]) -> TopicSubject:
-    """Split a topic by the titles in it; `hits` are what the search found for all of it.
+    """Split a topic by the titles in it; `hits` are the search results for the full topic.
 
-    `search` looks for an owner on its own, who may rank low among them: 'Napoleon's invasion of Russia'.
+    `search` is used for an owner alone, who may rank low among them: 'Napoleon's invasion of Russia'.
     """
     hits = [hit for hit in hits if not is_disambiguation_hit(hit)]
     titled = list(_parts(query, hits))

@@ -125,7 +125,7 @@ class Walker:
         return frontier.best(level)
 
     def _look_at(self, candidate: CrawlCandidate) -> CrawlMove:
-        """Read the best candidate and take it, unless reading it drops it below another."""
+        """Read the best candidate and accept it, unless its text drops it below another."""
         state, scoring, ref = self.state, self.state.scoring, candidate.ref
         try:
             crawled = self._reader.read(ref)

@@ -38,7 +38,7 @@ PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere",
 """A page is "told again" if claims on other pages contradict its claims."""
 MovedBy = Literal["", "title", "redirect", "text"]
 RENAMED: tuple[MovedBy, ...] = ("redirect", "text")
-"""Without "title": if a page has the same title under another path, readers do not care."""
+"""A page found by its title is not renamed: only its path differs, which readers do not see."""
 
 
 @dataclass(frozen=True, slots=True)

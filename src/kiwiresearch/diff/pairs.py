@@ -153,7 +153,7 @@ class ComparedClaim:
 
     @cached_property
     def written(self) -> Hashable:
-        """All its numbers, however they were parsed: two dates, or a range from one to the other."""
+        """All its numbers, no matter how they were parsed: as two dates, or as a range between them."""
         days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
         bounds = (min(days), max(days)) if days else ()
         return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
@@ -209,7 +209,7 @@ SAME_KEYS: Sequence[Callable[[ComparedClaim], Hashable]] = (
 )
 """The keys by which two claims count as the same, the surest first; the last is the same quote worded differently.
 
-The fourth takes 'a half-hour' and 'a half hour' as the same.
+The fourth treats 'a half-hour' and 'a half hour' as the same.
 """
 
 

@@ -81,7 +81,7 @@ class DiffTally:
         return [name for _, _, name in sorted(self._named[what], reverse=True)]
 
     def highlights(self) -> list[PageHighlights]:
-        """The pages with the most important changes, with as many changes as were asked for."""
+        """The pages with the most important changes, up to the requested number of changes."""
         found: list[PageHighlights] = []
         left = self._limit
         for _, _, one in sorted(self._best, key=lambda row: row[:2], reverse=True):

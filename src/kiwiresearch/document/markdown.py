@@ -39,7 +39,7 @@ LINE_END = "  \n  "
 """Two spaces make a line break, and two more keep what follows within an item of a list."""
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
-"""Where a bare address in the words of a source would become a link of its own."""
+"""Where to break a bare address in the words of a source, so that it does not become a link."""
 MAX_DEPTH = 12
 """Deeper lists are not indented further, since no reader shows that well."""
 

@@ -61,7 +61,7 @@ class Proof:
 
     cites: tuple[Cite, ...]
     more: int
-    """Pages that say so too."""
+    """How many more pages say the same."""
     sureness: str
     quotations: tuple[Quotation, ...]
 

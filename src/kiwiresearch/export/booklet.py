@@ -190,7 +190,7 @@ def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """A part of the brief as a page of its own: its heading becomes the page's."""
+    """A part of the brief as a separate page: its heading becomes the page's."""
     head, *rest = blocks
     assert isinstance(head, Heading)
     return (Heading(head.line, 1), *rest)

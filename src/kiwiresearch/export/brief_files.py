@@ -59,7 +59,7 @@ ENDS = (".", "!", "?", "…", "”", ")")
 
 
 def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, ...]:
-    """All notes under a heading of their own; nothing if there are none.
+    """All notes under a separate heading; nothing if the run has no notes.
 
     The target of a note links to its page: in the book, or `inside` the export.
     """

@@ -38,7 +38,7 @@ def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> b
 NOT_IN_NAMES = re.compile(
     r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"/\\|?*#^\[\]%$]+|={2,}'
 )
-"""What Windows refuses, what Obsidian takes for links or markup, and what is invisible."""
+"""Characters that Windows refuses, that Obsidian reads as links or markup, or that are invisible."""
 
 RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 MAX_CHARS = 80

@@ -101,7 +101,7 @@ class ClaimCollector:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many claims of the model were taken, and how many were dropped, by reason."""
+        """How many of the model's claims were accepted, and how many were dropped, by reason."""
         counts = Counter({"taken": sum(row["taken"] for row in self._model_rows)})
         counts.update(reason for row in self._model_rows for reason, _ in row["dropped"])
         return dict(counts) if self._model_rows else {}

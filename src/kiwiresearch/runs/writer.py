@@ -191,8 +191,8 @@ def _manifest(folder: Path) -> Manifest | None:
 
 def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
     """Whether this run is finished here; FolderTaken if the folder has something else in it."""
-    # The order matters, since another process may start or finish the same run meanwhile: its journal appears
-    # before an old manifest goes, and its manifest appears before the journal goes.
+    # The order matters, since another process may start or finish the same run at the same time: its journal appears
+    # before an old manifest disappears, and its manifest appears before the journal disappears.
     others = names_in_folder(folder) - {WORK_FOLDER}
     begun = holds_unfinished(folder, header)
     manifest = _manifest(folder)
@@ -261,7 +261,7 @@ def choose_run_folder(
 ) -> Path:
     """`runs/2026-01-31_bronze-age-collapse`, with a number appended if that is another run's.
 
-    A run to resume is looked for under any date, the newest first.
+    A run to resume may have any date; the newest is tried first.
     """
     name = folder_name(topic)
     if resume:

@@ -74,7 +74,7 @@ def verify_understanding(
 def _faults(
     understood: Mapping[str, Any], manifest: Manifest, titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
-    """Readings of the topic that are impossible; `titles` are those of the pages that were read."""
+    """Faults in how the topic was understood; `titles` are those of the pages that were read."""
     head, aspect, asked = understood["head"], understood["aspect"], manifest.record.get("aspect")
     in_topic = _words(manifest.record["topic"], understood["read_as"])
     if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):

@@ -99,7 +99,7 @@ class SentenceValue:
     close: frozenset[str] = frozenset()
     """The stems of the few words around it."""
     event_subject: frozenset[str] | None = frozenset()
-    """Whom or what a dated event happened to; None if that is uncertain."""
+    """Who or what a dated event happened to; None if that is uncertain."""
     quantity: Quantity | None = None
     when: DateRange | None = None
     rank: int = 0

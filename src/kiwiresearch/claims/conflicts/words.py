@@ -23,7 +23,7 @@ class ComparisonWords:
     """The words of one language that matter when sentences are compared."""
 
     quiet: frozenset[str]
-    """Words without content of their own."""
+    """Function words, which carry no content."""
     pronouns: frozenset[str]
     verbs: frozenset[str]
     clause_end: re.Pattern[str]
@@ -154,7 +154,7 @@ MAX_PHRASE_WORDS = 8
 
 
 class SentenceWord(NamedTuple):
-    """A word of a sentence; `stem` is empty for words without content of their own."""
+    """A word of a sentence; `stem` is empty for function words."""
 
     start: int
     end: int
@@ -194,7 +194,7 @@ def _is_late_noun(word: SentenceWord, start: int, known: ComparisonWords) -> boo
 def event_subject(
     words: Sequence[SentenceWord], event: str, first: int, last: int, known: ComparisonWords
 ) -> frozenset[str] | None:
-    """Whom or what an event happened to; None if a pronoun or a noun leaves that open."""
+    """Who or what an event happened to; None if a pronoun or a noun leaves that open."""
     if words[first].low in known.event_nouns:
         if last < len(words) and words[last].low == "of":
             return _name_at_start(words[last + 1 :])
