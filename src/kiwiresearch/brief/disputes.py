@@ -65,6 +65,7 @@ def holder_in(text: str, *, with_beliefs: bool = False) -> str:
     return "" if is_thing or len(who.split()) > MAX_HOLDER_WORDS else who
 
 
+# A sentence is split into two views only if both halves are this long and name a holder.
 MIN_SIDE_CHARS = 25
 OTHER_SIDE = re.compile(r"[,;] (?:while|whereas|but|although|though|and|however,) (?=\w)")
 

@@ -27,6 +27,7 @@ from kiwiresearch.text.dates import date_relation as date_relation
 MIN_OVERLAP, MIN_CONTAINMENT = 0.5, 0.72
 """Two claims say the same if they share this much of all their words, and this much of the shorter one's."""
 MIN_WORDS = 4
+# Sentences that share this much of their words were probably copied, so they count as one source.
 MIN_COPY_OVERLAP = 0.85
 RAREST_WORDS = 4
 MAX_CLAIMS_PER_WORD = 24
@@ -185,7 +186,7 @@ def _same_names(a: Claim, b: Claim) -> bool:
 
 
 def independent_pages(group: Sequence[WeightedClaim]) -> int:
-    """How many pages say it independently of each other."""
+    """How many independent sources a group of equivalent claims has."""
     counted: list[WeightedClaim] = []
     for one in best_first(group):
         if not any(is_same_source(one, other) for other in counted):
@@ -200,6 +201,7 @@ def is_same_source(one: WeightedClaim, other: WeightedClaim) -> bool:
     return jaccard(one.stems, other.stems) >= MIN_COPY_OVERLAP
 
 
+# From this many pages on, a claim is well supported even without references.
 MANY_PAGES = 3
 MAX_CLAIMS = 8
 

@@ -36,13 +36,16 @@ PLACE = re.compile(
     r"nation|province|governorate|monarchy|democracy|region|peninsula|town|village|island|islands|river|lake|mountain|"
     r"sea|ocean|county|municipality|language|founding members)\b"
 )
+# 'is a', 'refers to'; but not 'are the following', 'is a member', which define nothing.
 DEFINES = re.compile(
     r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|defined|used)\b(?! (?:current|few|following|founding|member))"
     r"|\brefers? to\b|\bmeans\b|\bconsists? of\b"
 )
 MAX_OPENING_DATE_START = 8
 """A sentence opens with its date if that starts within this many characters: 'In 1772', 'On 5 May 1821'."""
+# A day or month without a year at the start: 'On 5 May he', 'In June the'.
 DAY_ONLY = re.compile(r"(?:On|In|By) (?:the )?(?:\d{1,2} )?[A-Z][a-z]+(?: \d{1,2})?,? (?!\d{3,4}\b|of \d)(?=[a-z])")
+# Text before a date that belongs to a side remark: ', founded in', ', who died in'.
 SECONDARY_DATE = re.compile(
     r"\b(?:although|though|who|whom|founded|until|born|died|since|before|after)\b[^,;]*$", re.IGNORECASE
 )

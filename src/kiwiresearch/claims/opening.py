@@ -104,6 +104,7 @@ FIRST_CHARS, COMMON_CHARS = 400, 4_000
 VERB = re.compile(r"\b(?:is|was|are|were)\b")
 HE, SHE = ("he", "his", "him"), ("she", "her", "hers")
 PRONOUN_CHARS = 5_000
+# Life dates in brackets after a name: '(12 May 1820 – 13 August 1910)', '(born 1950)'.
 LIVED = re.compile(
     r"\((?:[^()]{0,60}[;,] )?(?:born|b\.|c\.|ca\.)?\s*[^()]{0,30}\d{3,4}[^()]{0,14}[–—-]\s*[^()]{0,40}\d{3,4}\b|\(born "
 )
@@ -189,6 +190,7 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
     return min(comma + 2, len(text))
 
 
+# If the phrase has digits, only a date may continue it: a capitalised word after a date may be the subject.
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
 """Text between two commas that belong to one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
@@ -221,6 +223,7 @@ DATED = re.compile(
     rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(MONTHS)})\s+(?:\d{{1,2}},\s+)?)?[\w–-]*\d[\w–-]*"
     r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
 )
+# A phrase of up to seven words before a pronoun: 'In the Near East it'.
 PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")
 
 
@@ -280,6 +283,8 @@ def _is_verb(text: str, end: int, word: str, before: str, grammar: Grammar) -> b
     return word.endswith("ed") and len(word) > 3 and before != "," and before not in grammar.not_before_verbs
 
 
+# A lower-case word in -s before a function word, which a verb is likely to precede: 'survives in', 'covers the'.
+# Words in -ss, -us and -is are left out.
 PRESENT = re.compile(
     r"(?<=[\w)] )(?!(?:its|his|this|is|as|was|has|thus|plus|various|always|perhaps|across)\b)[a-z]{2,}[^\Wsui]s"
     r"(?= (?:the|an?|in|on|to|by|from|with|at|as|its|their|his|her|for|into|over|between|through|about|only|that)\b)"

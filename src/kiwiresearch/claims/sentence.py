@@ -76,6 +76,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
+# A semicolon before a word that can start a clause; others may only separate list items.
 SEMICOLON = re.compile(
     r"; (?=(?:the|an?|it|he|she|they|in|on|at|by|his|her|its|their|some|many|most|one|this|however)\b|[A-Z])"
 )
@@ -101,10 +102,12 @@ class SentenceMargin:
 
 
 MIN_CHARS, MAX_CHARS = 25, 320
+# Leftovers of wiki markup, addresses and references.
 JUNK = ("{{", "}}", "[[", "]]", "||", "http://", "https://", "ISBN", "@")
 CLOSING = "\"'”’)]"
 ENDS = frozenset(".!?…;")
 POINTERS = frozenset({"this", "these", "such", "similar", "here"})
+# 'this method', 'such wars'; but not 'this day', 'this is', 'such as', 'similar to'.
 POINTS_BACK = re.compile(
     r"\b(?:[Tt]his|[Tt]hese)\b(?! (?:day|is|are|was|were)\b)|\b[Ss]uch (?!as\b)\w+|\b[Ss]imilar\b(?! (?:to|in|size)\b)"
     r"|\bhere\b"
@@ -192,6 +195,7 @@ SOUNDS = re.compile(
 BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
 
 
+# The terms of `claim_score`, in log-odds.
 SENTENCE = 1.05
 ROW = 1.6
 REFERENCED = 0.15

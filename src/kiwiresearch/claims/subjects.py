@@ -23,8 +23,11 @@ ADVERB = re.compile(
 )
 ARTICLE = re.compile(r"^(?:an?|the)\s+")
 OWNED = re.compile(r"(.+?)['’]s?\s")
+# The name after a closing quotation mark: '", wrote Darwin'.
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
+# 'it's', 'they've'
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
+# An introductory word that counts instead: 'About 300', 'Over half', 'Around a third'.
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
 MAX_SENTENCES_BACK = 4
 """How many sentences back an antecedent is searched."""

@@ -25,6 +25,7 @@ MAX_TYPE_POINTS = 4.0
 PUNCTUATION = re.compile(r"""[.,;:!?()[\]{}"“”«»…—–/*+=<>|&%$£€°]""")
 BLANKED = bytes(ord(" ") if PUNCTUATION.match(chr(code)) else code for code in range(256))
 COPULA = re.compile(r"(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(an?|the|any|one)\s+(\w+)(?:\s+(\w+))?")
+# Words such as 'forest' end in -est without being superlatives.
 SUPERLATIVE = re.compile(
     r"\b(?:the|its|their|his|her|\w+['’]s|second|third|fourth)\s+(?:most\s+[a-z]+|least\s+[a-z]+"
     r"|(?!forest|west|east|rest|interest|harvest|conquest|protest|contest|request|test|latest|priest|guest)[a-z]{2,}est)\b"
@@ -162,6 +163,7 @@ def cue_points(words: SentenceWords, language: str) -> TypePoints:
     return points
 
 
+# The strongest cue of a type counts in full, all others only by this share.
 FURTHER_CUE_SHARE = 0.35
 
 
@@ -198,6 +200,7 @@ def _measuring(quantities: Sequence[Quantity]) -> float:
     return min(points, 3.0)
 
 
+# Durations and counts below this say less than measured quantities, so they get fewer points.
 SMALL_COUNT = 12
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+# The earliest date that the zip format can store; a fixed date makes equal files give equal zips.
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 UNIX = 3
 PLAIN_FILE = 0o100644 << 16
@@ -40,6 +41,7 @@ NOT_IN_NAMES = re.compile(
 )
 """Characters that Windows refuses, that Obsidian reads as links or markup, or that are invisible."""
 
+# Device names that Windows does not allow as file names, with or without a suffix.
 RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 MAX_CHARS = 80
 MAX_NAME_BYTES = 200
@@ -60,6 +62,7 @@ def safe_name(title: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
+    # Compared without case, since some file systems ignore it.
     found, number = name, 1
     while found.casefold() in taken:
         number += 1

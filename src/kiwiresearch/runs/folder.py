@@ -64,6 +64,7 @@ class OpenWork:
 def take_lock(folder: Path) -> FolderLock:
     """Lock a folder: only one process at a time works in it."""
     hidden = folder / WORK_FOLDER
+    # Retried, since a run that ends removes the lock file and its folder while others wait for them.
     for _ in range(TRIES):
         lock = FolderLock(hidden / LOCK)
         try:
