@@ -105,7 +105,6 @@ class CriticResult:
 def revise(
     statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
-    """The drafts after one round of criticism and revision."""
     try:
         problems = criticise(statement_keys, drafts, critic)
     except ModelError as failure:

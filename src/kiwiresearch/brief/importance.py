@@ -1,4 +1,4 @@
-"""How much a claim matters to the topic, as a score."""
+"""Scores how much a claim matters to the topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sentences of the pages go into the prose of a brief: coherent passages, and nothing twice."""
+"""Chooses the sentences for the prose of a brief: coherent passages without repetition."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class UsableSentence(NamedTuple):
 
     @property
     def is_minor(self) -> bool:
-        """Whether a summary needs nothing from its section: 'Etymology', and all asides."""
+        """Whether a summary can skip its section: 'Etymology', and all asides."""
         return any(map(language_words(self.weighed.language).is_minor, self.claim.headings))
 
     @property
     def is_aside(self) -> bool:
-        """Whether its section is about what others made of the topic: 'In popular culture'."""
+        """Whether its section is about the reception of the topic: 'In popular culture'."""
         return any(map(language_words(self.weighed.language).is_aside, self.claim.headings))
 
 

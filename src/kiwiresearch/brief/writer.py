@@ -78,7 +78,7 @@ def reply_schema(keys: Sequence[str], max_sentences: int) -> type[ModelSentences
 
 @dataclass(frozen=True, slots=True)
 class RewriteCounts:
-    """What became of a model's sentences."""
+    """The outcome of a model's sentences."""
 
     proposed: int = 0
     kept: int = 0
@@ -97,7 +97,7 @@ class RewriteCounts:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenBrief:
-    """A brief rewritten by a model, and what became of its sentences."""
+    """A brief rewritten by a model, and the outcome of the model's sentences."""
 
     brief: Brief
     counts: RewriteCounts = RewriteCounts()

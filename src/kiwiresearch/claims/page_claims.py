@@ -52,7 +52,6 @@ class PageClaimsRecord(Record):
 
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:
-    """The claims of a page in a book."""
     return PageClaims(page, claims_of(page, book_name), _cues(page.text, page.language), book_name)
 
 

@@ -1,4 +1,4 @@
-"""Which claim type a sentence has, and what its numbers measure."""
+"""Determines the claim type of a sentence, and what its numbers measure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 PRIORITY: tuple[ClaimType, ...] = (
     "quote", "disputed", "definition", "causal", "comparative", "numeric", "timeline",
 )  # fmt: skip
-"""Which type wins among equals: the rarer and more specific one."""
+"""The order of preference among equals: the rarer, more specific type wins."""
 
 MIN_TYPE_POINTS = 1.4
 """A sentence with fewer points for every type has none."""
@@ -111,7 +111,6 @@ def type_of(features: SentenceFeatures) -> TypedSentence | None:
 
 
 def type_points(features: SentenceFeatures) -> TypePoints:
-    """The points of each type."""
     text, points = features.text, dict(features.cues)
     _add(points, "definition", _defining(features))
     if features.quantities:

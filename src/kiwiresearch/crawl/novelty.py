@@ -1,4 +1,4 @@
-"""Whether a page brings something new: copies of visited pages, and branches of the topic that are full."""
+"""Detects pages that add nothing new: copies of visited pages, and pages in full branches of the topic."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Walker:
         return CrawlMove(step, page)
 
     def _ranks_above(self, other: CrawlCandidate, known: CrawlCandidate) -> bool:
-        """Whether another candidate is to be read first, now that this one has been."""
+        """Whether another candidate should be read before this one is accepted."""
         if self._settings.strategy == "bfs" and other.depth != known.depth:
             return other.depth < known.depth
         expected = self.state.scoring.expected_points

@@ -1,4 +1,4 @@
-"""Which page of an old snapshot is which of a new one, and what changed on it, claim by claim."""
+"""Matches the pages of two snapshots, and compares them claim by claim."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def removed_pages(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePa
 
 
 def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
-    """The page that a user means by a title or a path, in both snapshots or in one."""
+    """The page with this title or path, in both snapshots or in one."""
     after = new.find(words)
     if after is not None:
         return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))

@@ -77,7 +77,7 @@ class Snapshot(Protocol):
     def title(self, path: str) -> str: ...
 
     def find(self, words: str) -> str | None:
-        """The page that a user means by a title or a path."""
+        """The page that a title or path from the user refers to."""
         ...
 
     def read(self, path: str) -> SnapshotPage | None:

@@ -65,7 +65,7 @@ def open_snapshot(place: SnapshotPlace) -> Snapshot:
 
 @contextmanager
 def snapshot_places(workspace: Workspace, old: str, new: str) -> Iterator[tuple[SnapshotPlace, SnapshotPlace]]:
-    """The snapshots that a user names, for as long as they are compared."""
+    """The two snapshots that the user names; temporary indexes exist only within the context."""
     with tempfile.TemporaryDirectory(prefix="kiwiresearch-diff-") as spare:
         before, after = (_place(workspace, name, Path(spare) / which) for name, which in ((old, "old"), (new, "new")))
         check_versions(before, after)
@@ -146,7 +146,6 @@ Work = Callable[[OpenSnapshots, tuple[In, ...]], list[Out]]
 
 
 def compare_pages(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[PageChange]:
-    """How each page changed."""
     return [page_change(pair, sides.old, sides.new) for pair in pairs]
 
 
@@ -297,7 +296,6 @@ class SnapshotDiff:
                 yield place.policy.label
 
     def changes(self, tell: Callable[[BulkProgress], None] = lambda _: None) -> Iterator[PageChange]:
-        """How every page changed."""
         moves = find_moves(self._sides.old, self._sides.new)
         pages = self._sides.new.pages + moves.gone
         with ExitStack() as stack:

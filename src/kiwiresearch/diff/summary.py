@@ -135,7 +135,7 @@ class DiffTally:
 
 
 def _push(heap: list[Any], row: tuple[Any, ...], most: int) -> None:
-    """Keep the largest rows; their second items all differ, so that the third are never compared."""
+    """Keep the largest rows. Their second items all differ, so the third, which cannot be compared, never are."""
     if len(heap) < most:
         heapq.heappush(heap, row)
     else:

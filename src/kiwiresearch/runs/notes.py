@@ -186,7 +186,6 @@ class Notes:
 
 
 def read_notes(run: Path) -> Notes:
-    """The notes on a run."""
     found: dict[str, Note] = {}
     gone: dict[str, bool] = {}
     damaged = []

@@ -121,7 +121,6 @@ class Run:
         return self.manifest.books
 
     def language_of(self, book: str) -> str:
-        """The language of one of its books."""
         return next((one.language for one in self.books if one.id == book), "")
 
     @property

@@ -155,7 +155,6 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def load_json(file: Path) -> JsonObject:
-    """The object in a JSON file."""
     return JsonObject.of(file, "", _parsed(file, file_content(file), "it"))
 
 
@@ -230,7 +229,6 @@ def has_valid_types(claim: Claim) -> bool:
 
 
 def read_images(file: Path) -> Images:
-    """The pictures in a brief."""
     row = load_json(file)
     try:
         return pictures_from_record(row.values)

@@ -1,4 +1,4 @@
-"""Claims of a run, checked against their pages and against the rules that made them."""
+"""Checks the claims of a run against their pages and against the rules that made them."""
 
 from __future__ import annotations
 

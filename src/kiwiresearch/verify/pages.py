@@ -1,4 +1,4 @@
-"""Pages of a run, read again from their books, and the contexts and pictures that the brief takes from them."""
+"""Reads the pages of a run again from their books, and checks them with the brief's contexts and pictures."""
 
 from __future__ import annotations
 

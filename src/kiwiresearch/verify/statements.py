@@ -1,4 +1,4 @@
-"""Statements of a brief, checked against their claims, and the judgements on them, made again."""
+"""Checks the statements of a brief against their claims, and repeats the judgements on them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
 
 
 OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
-"""Headings of the program itself, which name nothing."""
+"""Headings that the program writes itself; they name nothing on a page."""
 DISPUTED = "marked as disputed"
 
 

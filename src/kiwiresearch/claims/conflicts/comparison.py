@@ -1,4 +1,4 @@
-"""Whether one text contradicts another, where, and what kind of disagreement it is."""
+"""Compares two texts: whether and where they contradict each other, and how they disagree."""
 
 from __future__ import annotations
 

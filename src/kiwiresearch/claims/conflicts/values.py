@@ -1,4 +1,4 @@
-"""The numbers, ranks, lists and dates of a sentence, each with what it is about."""
+"""The numbers, ranks, lists and dates of a sentence, each with what it refers to."""
 
 from __future__ import annotations
 
