@@ -233,11 +233,11 @@ class Brief:
     topic: str
     sources: BriefSources
     head: str
-    """The subject of the topic, as it was understood."""
+    """The subject that the topic was understood to have."""
     aspect: str
     """The requested aspect of the subject; empty if none was requested."""
     senses: tuple[str, ...]
-    """Titles of other pages that the topic's name may mean."""
+    """Titles of other pages that the topic's name could refer to."""
     summary: tuple[Statement, ...]
     """Prose: what matters most, in the order of the pages."""
     body: tuple[StatementGroup, ...]

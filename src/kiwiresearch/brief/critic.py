@@ -146,7 +146,7 @@ def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> t
 
 
 def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[str]:
-    """Each sentence of the model along with its sources, so that both fit or neither does."""
+    """Each sentence of the model and its sources as one entry, so that truncation never separates them."""
     for line in (line for part in drafts.values() for line in part if line.statement.written == "model"):
         rests_on = [f"  rests on: {' '.join(words.split())}" for words in statement_keys.sources([line.statement])[:4]]
         text = line.statement.text

@@ -66,7 +66,7 @@ class Outline:
         self._summary: list[UsableSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
-        """What matters most, in the order of the main article."""
+        """The most important sentences, in the order of the main article."""
         chooser, own = self._chooser, self._topic_page_sentences()
         lead = [sentence for sentence in own if not sentence.claim.headings]
         if self._relevance.aspect or not lead:

@@ -256,7 +256,7 @@ class PassageChooser:
         return found
 
     def _needs_previous(self, claim: Claim) -> bool:
-        """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
+        """Whether a sentence needs the one before it; on the topic's own page, readers know who 'she' is."""
         if claim.depends_on == "subject":
             return claim.ref not in self._topic_pages
         return claim.depends_on == "previous"

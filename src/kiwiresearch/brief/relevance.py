@@ -69,7 +69,7 @@ class Relevance:
         self._crossing = frozenset(
             seed.ref for seed in (start.seeds if start else ()) if not seed.is_head and seed.ref in state.visited
         )
-        """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States'."""
+        """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States'."""
         self._senses = frozenset(start.senses) if start else frozenset()
         self._languages = languages
         self._naming = frozenset(
@@ -103,7 +103,7 @@ class Relevance:
     def is_under_topic(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the subject, or below a heading or a title that names it.
 
-        On a page about what else the topic names, the sentences that name the subject count as well.
+        On a page about something else that the topic names, sentences that name the subject count as well.
         """
         if claim.ref in self.heads:
             return True

@@ -100,7 +100,7 @@ def _defines_its_page(assertion: MergedClaim) -> bool:
 def timeline(
     assertions: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
 ) -> tuple[TimelineMoment, ...]:
-    """What happened when, in chronological order."""
+    """Dated events in chronological order."""
     dated = [
         one
         for one in assertions
@@ -233,7 +233,7 @@ def gaps(
     weights: ClaimWeights,
     missing: Mapping[str, int],
 ) -> tuple[Gap, ...]:
-    """What the pages leave open; `missing` counts the links to pages that are not in the book."""
+    """The gaps that the pages leave; `missing` counts the links to pages that are not in the book."""
     return (
         *_lead_only_gaps(origin),
         *_open_questions(assertions, used, weights),

@@ -64,7 +64,7 @@ class Claim:
     subject: str
     """The name of its subject, understandable without the page."""
     scope: str
-    """What it applies to: the subject, and where or when it holds if the claim says so."""
+    """The subject, and where or when the claim holds if it says so."""
     quotes: tuple[Quote, ...]
     """One to three; the first is the sentence, or part of a sentence, that makes the claim."""
     page_title: str

@@ -66,7 +66,7 @@ class Grammar:
     """Verbs that look like nouns."""
     not_before_verbs: frozenset[str]
     measures: Mapping[str, tuple[str, ...]]
-    """What a unit may measure, the most usual first."""
+    """The properties that a unit may measure, most usual first."""
     measure_words: Mapping[str, str]
     number_verbs: frozenset[str]
     """Verbs that may be between a subject and a number that measures it."""
@@ -143,7 +143,7 @@ def grammar_of(language: str) -> Grammar:
 
 
 def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
-    """What follows an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
+    """Matches the words after an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
     being = _any(table["expletives"])
     adverbs = r"(?:[\w-]+\s+){0,3}?"
     return re.compile(

@@ -57,7 +57,7 @@ def name_words(text: str) -> list[NameWord]:
 
 
 JOINING = frozenset({" ", "-", "‐", "‑", "\u00a0", ". "})
-"""What may be between the words of a name: 'Anglo-Saxon', 'St. Petersburg'."""
+"""Separators allowed within a name: 'Anglo-Saxon', 'St. Petersburg'."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ MIN_GENDER_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class PageTheme:
-    """What a page is about."""
+    """The subject of a page."""
 
     name: str
     short: frozenset[str]
@@ -43,7 +43,7 @@ class PageTheme:
 
 
 def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageTheme:
-    """What a page is about, by its title and its first sentences."""
+    """The subject of a page, from its title and first sentences."""
     name = TITLE_BRACKET.sub("", page.title) or page.title
     bracket = TITLE_BRACKET.search(page.title)
     begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)

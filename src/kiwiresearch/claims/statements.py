@@ -119,7 +119,7 @@ class PlainClaims:
         self._wanted = wanted
 
     def from_sentence(self, number: int, sentence: PageSentence) -> Claim | None:
-        """What a sentence says, read alone or after the one before it in its paragraph."""
+        """A sentence as a statement, read alone or after the previous one in its paragraph."""
         headings = self._claim_page.headings[sentence.section]
         if not is_whole(sentence, MAX_STATEMENT_CHARS) or not self._wanted(sentence.text, headings):
             return None

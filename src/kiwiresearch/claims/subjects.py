@@ -114,7 +114,7 @@ class Subjects:
         return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
 
     def _first_words(self, text: str, opening: SentenceOpening) -> str:
-        """What a sentence starts with, if no verb shows where its subject ends."""
+        """The first words of a sentence, if no verb shows where its subject ends."""
         name = NAME.match(text, opening.subject)
         if name and " " in name[0]:
             return name[0]

@@ -1,4 +1,4 @@
-"""Pages that a crawl may visit, and the order in which it does."""
+"""The pages that a crawl may visit next, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The links of a page as offers, and which links are not followed."""
+"""Turns the links of a page into offers, and filters links that are not followed."""
 
 from __future__ import annotations
 

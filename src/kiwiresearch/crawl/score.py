@@ -129,7 +129,7 @@ TERMS = (
 
 
 class CrawlScoring:
-    """Scores the candidates of one crawl by what is known at the moment."""
+    """Scores the candidates of one crawl by what is known so far."""
 
     def __init__(self, settings: CrawlSettings) -> None:
         self.settings = settings

@@ -55,7 +55,7 @@ class _SeedCandidate:
         coverage = topic.covered_by(name)
         is_sense = hit.ref in senses
         qualifier = QUALIFIER.search(name)
-        # 'Queen (band)' is not named in 'children of Queen Victoria'; a topic that is the bare name may mean it.
+        # 'children of Queen Victoria' does not name 'Queen (band)', but the topic 'Queen' may mean it.
         if qualifier and coverage < 1 and not topic.has_all(qualifier[1]):
             coverage = 0.0
         names = topic.name_stems(name) if coverage else frozenset()

@@ -129,7 +129,7 @@ class StartStep:
     aspect: str = ""
     """The requested aspect of the subject; empty if none was requested."""
     senses: tuple[str, ...] = ()
-    """Titles of other pages that the same name may mean."""
+    """Titles of other pages that the same name could refer to."""
 
     @property
     def heads(self) -> frozenset[EntryRef]:

@@ -28,7 +28,7 @@ class TopicSubject(NamedTuple):
     head_pages: tuple[Hit, ...] = ()
     """Pages about it, most likely first: several if its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
-    """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
+    """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States', 'Bear' in 'polar bear'."""
     is_head_in_topic: bool = True
     """Whether the topic names it; otherwise it is what the search found first."""
 

@@ -195,7 +195,7 @@ class Walker:
         return (-expected(other), other.depth, other.ref) < (-expected(known), known.depth, known.ref)
 
     def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> RejectStep:
-        """A page that only leads to another is dropped, and the other is offered in its place."""
+        """Drop a page that only redirects to another, and offer that one instead."""
         step = _dropped(candidate, f"it only leads to {page.title!r}")
         if self.state.is_known(page.ref):
             return step
@@ -224,7 +224,7 @@ class Walker:
         return tuple(ranked_offers(links.offers, max_new, known_points))
 
     def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> RejectStep:
-        """A disambiguation page is dropped, and its entries are offered in its place."""
+        """Drop a disambiguation page, and offer its entries instead."""
         links = self._reader.links(crawled)
         return replace(
             _dropped(candidate, "it only lists senses, which are offered instead", facts),

@@ -1,4 +1,4 @@
-"""Changes of pages and claims between two snapshots, and which claims are disputed now, there or on other pages."""
+"""Changes of pages and claims between two snapshots, and claims that are newly disputed, there or on other pages."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def _same(old: str, new: str) -> PagePair:
 
 
 def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
-    """The same page in the other snapshot, seen from both sides: by a spelling of its path, or by its title."""
+    """The same page in the other snapshot, by a spelling of its path or by its title, if both directions agree."""
     found = _by_path(path, there)
     if found is None:
         found = _by_title(path, here, there)

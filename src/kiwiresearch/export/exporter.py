@@ -155,7 +155,7 @@ def _hash(content: bytes) -> str:
 
 
 def _read_record(folder: Path) -> Hashes:
-    """What an earlier export recorded; nothing if the record is missing or not ours."""
+    """The record of an earlier export; empty if it is missing or not ours."""
     record = folder / RECORD
     try:
         if record.is_symlink() or record.stat().st_size > MAX_BYTES:

@@ -35,7 +35,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\
 
 @dataclass(frozen=True, slots=True)
 class NoteTarget:
-    """What a note is about."""
+    """The run, claim or page that a note is about."""
 
     kind: TargetKind
     id: str = ""
@@ -65,7 +65,7 @@ NOTE_PROBLEMS: Mapping[NoteProblem, str] = {
 
 @dataclass(frozen=True, slots=True)
 class NoteOpinion:
-    """What a reader thinks; a doubt needs a reason, and a correction needs a reason and the corrected text."""
+    """A reader's verdict. A doubt needs a reason; a correction needs a reason and the corrected text."""
 
     verdict: Verdict
     reason: str = ""

@@ -156,7 +156,7 @@ class RunWriter:
 
 
 def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
-    """The folder, and which of it and its parents were created, the innermost first."""
+    """The folder, and those of it and its parents that had to be created, innermost first."""
     what = "it is no name that a folder can have"
     made: list[Path] = []
     try:

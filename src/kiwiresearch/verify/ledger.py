@@ -243,7 +243,7 @@ def first_difference(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def shown(value: object) -> str:
-    """A text in quotation marks, shortened; an edited record may have another value in its place."""
+    """A text in quotation marks, shortened; other values, from edited records, are shown too."""
     text = str(value)
     return repr(text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…")
 

@@ -93,7 +93,7 @@ class SentenceValue:
     end: int
     clause: int
     key: str = ""
-    """What is counted or ranked, or the event that is dated."""
+    """The thing counted or ranked, or the dated event."""
     near: frozenset[str] = frozenset()
     """The stems of its clause."""
     close: frozenset[str] = frozenset()
@@ -146,7 +146,7 @@ def values_in(
 
 
 def _ranked(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -> str:
-    """What something is ranked by or among: 'largest citi', 'most populous countri', 'album'."""
+    """The criterion or group of a ranking, stemmed: 'largest citi', 'most populous countri', 'album'."""
     first = words[at].low
     if first.endswith("est") or first in known.superlatives:
         after = words[at + 1 : at + (3 if first in known.superlatives else 2)]
@@ -174,7 +174,7 @@ def _bare_numbers(
 
 
 def _counted_nearby(words: Sequence[SentenceWord], start: int, end: int) -> str:
-    """What a number without a noun counts: survivors in 'three survived', people in 'a population of 500'."""
+    """The thing counted by a number without a noun: survivors in 'three survived', people in 'a population of 500'."""
     following = next((word.stem for word in words if word.start >= end), "")
     return following or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
 
