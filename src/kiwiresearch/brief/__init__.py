@@ -1,4 +1,4 @@
-"""What a run writes for its reader."""
+"""The brief of a run: composing, rewriting and rendering it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A brief: statements that rest on claims, sources and pictures; and its form in JSON."""
+"""A brief: statements supported by claims, with sources and pictures; and its JSON form."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIGNATURES: tuple[tuple[bytes, MediaType], ...] = (
 
 
 def media_type_of(content: bytes) -> MediaType | None:
-    """The type of a picture by its first bytes; None for any other, above all for SVG, which may hold scripts."""
+    """The picture's type, from its first bytes; None for all other types, notably SVG, which may contain scripts."""
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for beginning, kind in SIGNATURES if content.startswith(beginning)), None)
@@ -65,13 +65,13 @@ PartKey = Literal["summary", "body", "definitions", "timeline", "mechanisms", "a
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the brief and the claims it rests on, at least one."""
+    """A sentence of the brief and the claims that support it, at least one."""
 
     text: str
     claims: tuple[ClaimId, ...]
     sureness: Sureness
     pages: int = 1
-    """How many pages say so independently of each other."""
+    """How many independent pages say it."""
     written: Literal["rule", "model"] = "rule"
 
     def __post_init__(self) -> None:
@@ -84,13 +84,13 @@ class StatementGroup:
     """Statements under one heading: a concept, a mechanism, an actor."""
 
     heading: str
-    """Empty in the body for the rest of the lead."""
+    """Empty for the part of the lead that is continued in the body."""
     statements: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineMoment:
-    """An entry of the timeline: a date in words and as a range of days, and what happened."""
+    """A timeline entry: what happened, and its date as written and as a range of days."""
 
     when: str
     earliest: int
@@ -110,7 +110,7 @@ class DisputeView:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two values differ, and why; in JSON it is one text."""
+    """How two values differ, and why; stored in JSON as a single text."""
 
     kind: str
     why: Message = Message("")  # noqa: RUF009
@@ -141,7 +141,7 @@ class Figure:
 
     value: str
     what: str
-    """What it measures; empty, like `of` and `when`, if the sentence does not say so clearly."""
+    """The measured property; empty, like `of` and `when`, if the sentence is not clear about it."""
     of: str
     when: str
     statement: Statement
@@ -151,7 +151,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that the sources leave open. It is about the sources, not about the world."""
+    """Something the sources leave open: a gap in the sources, not in human knowledge."""
 
     kind: Literal["open", "concept", "hedged", "missing page", "introductions only"]
     text: Message
@@ -188,7 +188,7 @@ class BriefSource:
     opening: str = ""
     """Its first sentence."""
     is_head: bool = False
-    """It is about the subject itself, of which all or one aspect is asked for."""
+    """Whether the page is about the topic's subject itself, even if only one aspect was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class SourceBook:
 
 @dataclass(frozen=True, slots=True)
 class BriefSources:
-    """What a brief is made from, and how it was gathered."""
+    """The pages and books behind a brief, and how they were gathered."""
 
     books: tuple[SourceBook, ...]
     pages: tuple[BriefSource, ...]
@@ -214,7 +214,7 @@ class BriefSources:
     links: tuple[tuple[int, int], ...]
     """Which pages link to which, by their numbers in `pages`, from 0."""
     story: tuple[Message, ...]
-    """How the pages were gathered, in paragraphs."""
+    """How the pages were gathered, one paragraph each."""
     settings: tuple[tuple[str, str], ...]
 
 
@@ -228,16 +228,16 @@ class QuoteContext:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The content of a report, without its form. `claims` has every claim that a statement rests on."""
+    """The content of a report, independent of its format. `claims` has every claim that supports a statement."""
 
     topic: str
     sources: BriefSources
     head: str
-    """The subject of the topic, as it was understood."""
+    """The subject that the topic was understood to have."""
     aspect: str
-    """The aspect of it that is asked for; empty if all of it is."""
+    """The requested aspect of the subject; empty if none was requested."""
     senses: tuple[str, ...]
-    """Titles of other pages that the topic's name may mean."""
+    """Titles of other pages that the topic's name could refer to."""
     summary: tuple[Statement, ...]
     """Prose: what matters most, in the order of the pages."""
     body: tuple[StatementGroup, ...]
@@ -251,7 +251,7 @@ class Brief:
     gaps: tuple[Gap, ...]
     claims: dict[ClaimId, Claim] = field(default_factory=dict)
     notes: tuple[Message, ...] = ()
-    """What a reader should know first: a weak match, a book of introductions, a model that failed."""
+    """Caveats for the reader: a weak match, a book of introductions, a model that failed."""
     context: dict[ClaimId, QuoteContext] = field(default_factory=dict)
     """The context of the quotes of the claims, if they have any."""
     pictures: tuple[BriefPicture, ...] = ()
@@ -317,7 +317,7 @@ def _json_name(part: Field[Any]) -> str:
 
 
 def _plain_field(name: str, value: Any) -> dict[str, Any]:
-    """A field by its name; where it holds messages, `NAME_message` or `NAME_messages` has their kinds and values."""
+    """A field under its name; if it has messages, `NAME_message` or `NAME_messages` has their kinds and values."""
     if isinstance(value, Message):
         return message_fields(name, value)
     if isinstance(value, Difference):

@@ -1,4 +1,4 @@
-"""How statements are cited: paragraphs of sentences that share a citation, quotes in context, and proofs."""
+"""Cites statements: paragraphs of sentences that share a citation, quotes in context, and proofs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kiwiresearch.text import sentence_starts
 from kiwiresearch.zim import EntryRef
 
 MAX_GAP_CHARS = 1
-"""Between two sentences of one paragraph."""
+"""The largest gap between two sentences of the same paragraph."""
 MIN_PARAGRAPH_SENTENCES = 4
 """A new section starts a new paragraph only after this many sentences."""
 
 
 def topic_pages(brief: Brief) -> frozenset[EntryRef]:
-    """The pages about the subject itself."""
+    """The pages about the topic's subject itself."""
     return frozenset(source.ref for source in brief.sources.pages if source.is_head)
 
 
 def can_follow(claim: Claim, before: Sequence[Claim], heads: frozenset[EntryRef]) -> bool:
-    """Whether a claim makes sense after others; on a page about the subject it is clear whom 'she' means."""
+    """Whether a claim makes sense after the ones before it; on a page about the subject, 'she' is clear anyway."""
     if not claim.depends_on or (claim.depends_on == "subject" and claim.ref in heads):
         return True
     return any(directly_precedes(one, claim) for one in before)
@@ -41,13 +41,13 @@ def directly_precedes(one: Claim, other: Claim) -> bool:
 
 
 class CitedGroup(NamedTuple):
-    """Consecutive sentences that rest on the same sections, and are cited together."""
+    """Consecutive sentences supported by the same sections, which share one citation."""
 
     statements: tuple[Statement, ...]
 
     @property
     def claims(self) -> tuple[ClaimId, ...]:
-        """All that they rest on, each claim once."""
+        """The claims that support these sentences, without duplicates."""
         return tuple(dict.fromkeys(claim for one in self.statements for claim in one.claims))
 
 
@@ -78,9 +78,9 @@ def _sections(statement: Statement, claims: Mapping[ClaimId, Claim]) -> tuple[tu
 
 
 MAX_CONTEXT_CHARS = 220
-"""On each side, if this is more than one sentence."""
+"""The limit on each side, if the context has more than one sentence."""
 MAX_CONTEXT_SENTENCE_CHARS = 420
-"""A single sentence may be longer, up to this; a still longer one is left out, since sentences are never cut."""
+"""A single sentence may be this long; a longer one is left out, since sentences are never cut."""
 
 NO_CONTEXT = QuoteContext("", "")
 
@@ -161,13 +161,13 @@ class BriefCitations:
         return Proof(tuple(map(self.cite, cited)), more, sureness, quotations)
 
     def proof_of_run(self, statements: Sequence[Statement]) -> Proof:
-        """One proof for sentences that rest on the same places, with the quotes of all of them."""
+        """One proof for sentences supported by the same sections, with the quotes of all of them."""
         proofs = [self.proof(one.claims) for one in statements]
         shown = [(claim, one.text) for one in statements for claim in self._known(one.claims)]
         return Proof(proofs[0].cites, max(proof.more for proof in proofs), "", self._quotations(shown))
 
     def _known(self, ids: Sequence[ClaimId]) -> list[Claim]:
-        """Those of these claims that the brief has: a gap may name others."""
+        """The claims with these ids that are in the brief; a gap may name others."""
         return [self._claims[one] for one in ids if one in self._claims]
 
     def cite(self, claim: Claim) -> Cite:
@@ -177,7 +177,7 @@ class BriefCitations:
         return Cite(citation.words, citation.url(self._address), citation.url(self._address, highlight=True))
 
     def page(self, ref: EntryRef) -> Cite:
-        """A whole page, by its title."""
+        """A citation of the page itself, by its title."""
         url = self._address(ref)
         return Cite(" ".join(self._titles.get(ref, "").split()) or ref.path, url, url)
 

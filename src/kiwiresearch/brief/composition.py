@@ -38,7 +38,7 @@ MAX_ROW_CHARS = 320
 """A longer sentence is not a row of the table."""
 SMALL_COUNT, LARGE_COUNT = 10, 100
 MIN_SEED_COVERAGE = 0.5
-"""If no seed's title is this much of the topic's name, a note says that no page is about all of it."""
+"""If no seed's title covers this share of the topic's name, a note says that no page is about all of it."""
 
 BRACKET = re.compile(r"\([^()]*\)")
 NOT_A_SUBJECT = re.compile(r"\d|\b(?:of|in|the|a|and|by|to|from|there)$|^(?:and|but|or|there)\b", re.IGNORECASE)
@@ -53,8 +53,8 @@ def numbers(
 ) -> tuple[Figure, ...]:
     """The numbers that matter most, those of one subject together.
 
-    If it is not certain that a number measures the subject, its row is its sentence; so it has none if the brief has
-    used that sentence.
+    If it is uncertain that a number measures the subject, its row shows the sentence; it has no row if the brief has
+    used that sentence already.
     """
     disagreeing = _difference_of_claim(conflicts)
     numeric = [
@@ -170,18 +170,18 @@ def compose(origin: BriefOrigin, claims: Sequence[Claim], missing: Mapping[str, 
         used.add(by_id[one.claims[0]] for group in groups for one in statements_of(group))
         return groups
 
-    # The order of these lines decides: what an earlier part says, no later one repeats.
+    # Order matters here: no part repeats what an earlier part says.
     summary = outline.summary()
     conflicts = find_conflicts(assertions, weights)
     disputed = mark_used(
         tuple(
             dispute
             for dispute in disputes(assertions, conflicts, weights)
-            # Of a dispute that the summary gives one side of, both sides are shown.
+            # A dispute is dropped only if every side has been used; if the summary gives one side, both are shown.
             if not all(by_id[view.statement.claims[0]] in used for view in dispute.views)
         )
     )
-    # A paragraph of one sentence that opens with its date is read best in a timeline.
+    # A one-sentence paragraph that opens with its date reads best in the timeline.
     dated = [one for one in unused() if begins_with_date(one) and outline.is_alone_in_paragraph(one.best)]
     first_moments = mark_used(timeline(dated, weights))
     body = outline.sections()
@@ -220,7 +220,7 @@ def statements_of(group: StatementGroup | TimelineMoment | Dispute) -> tuple[Sta
 
 
 def with_needed_claims(brief: Brief) -> Brief:
-    """The brief without the claims that nothing in it rests on."""
+    """The brief without claims that support nothing in it."""
     needed: dict[ClaimId, None] = {}
     for statement in brief.statements():
         needed.update(dict.fromkeys(statement.claims))

@@ -1,7 +1,7 @@
 """A critic: a model lists overclaims, missing disputes and unsupported leaps, and the writer revises once.
 
-This can only make a brief more careful: a criticised sentence that is not repaired is replaced by
-that of the rules.
+This can only make a brief more cautious: a criticised sentence that is not repaired is replaced by
+the sentence that the rules wrote.
 """
 
 from __future__ import annotations
@@ -105,7 +105,6 @@ class CriticResult:
 def revise(
     statement_keys: StatementKeys, drafts: Drafts, writer: Model, critic: Model, *, temperature: float = 0.4
 ) -> CriticResult:
-    """The drafts after one round of criticism and revision."""
     try:
         problems = criticise(statement_keys, drafts, critic)
     except ModelError as failure:
@@ -147,7 +146,7 @@ def criticise(statement_keys: StatementKeys, drafts: Drafts, critic: Model) -> t
 
 
 def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[str]:
-    """Each sentence of the model along with its sources, so that both fit or neither does."""
+    """Each sentence of the model and its sources as one entry, so that truncation never separates them."""
     for line in (line for part in drafts.values() for line in part if line.statement.written == "model"):
         rests_on = [f"  rests on: {' '.join(words.split())}" for words in statement_keys.sources([line.statement])[:4]]
         text = line.statement.text
@@ -155,7 +154,7 @@ def _sentence_lines(statement_keys: StatementKeys, drafts: Drafts) -> Iterator[s
 
 
 def _known_problem(statement_keys: StatementKeys, drafts: Drafts, named: NamedProblem) -> DraftProblem | None:
-    """A problem of a known kind with a known key; sentences of the rules are the page's words and stay."""
+    """A problem of a known kind with a known key; sentences of the rules quote the page and are left alone."""
     kind = next((one for one in KINDS if one == named.kind.strip().lower()), None)
     key = clean_key(named.key)
     why = printable(named.why)[:MAX_WHY_CHARS]
@@ -192,7 +191,7 @@ def _replacements(
 
 
 def _grounds(statement_keys: StatementKeys, problems: Sequence[DraftProblem]) -> Iterator[Statement]:
-    """The statements that the sentences rest on, then those in disputes."""
+    """The statements that support the sentences, then those in disputes."""
     claims = {claim for problem in problems for claim in problem.line.statement.claims}
     for statement in statement_keys.brief.statements():
         if claims.intersection(statement.claims):

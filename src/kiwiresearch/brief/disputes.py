@@ -1,4 +1,4 @@
-"""What sources disagree on: contradicting values, and opposing views."""
+"""Disagreements between sources: contradicting values and opposing views."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOLDER = re.compile(
     rf"(?P<group>{QUANTIFIER}{PEOPLE}|[A-Z][\w-]+\s+{PEOPLE}|{STANDALONE_HOLDERS})\s+{ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}|"
     rf"(?P<name>{NAME})\s+{ADVERBS}(?:(?:{ARGUING}){VERB_ENDING} that\b|(?:{OPPOSED})(?:s|d|es|ed|ied|ies)\b)"
 )
-"""Who holds a view, at the start of a sentence. That a named person believes something is no dispute yet."""
+"""Who holds a view, at the start of a sentence. A belief of one named person is not yet a dispute."""
 
 BELIEVER = re.compile(rf"(?P<name>(?:[A-Z][\w.’-]*\s+){{1,4}}){ADVERBS}(?:{ARGUING}|{BELIEVING}){VERB_ENDING}")
 OPENING = re.compile(r"^(?:However|But|In contrast|By contrast|On the other hand|Conversely|Today|Nevertheless),? ")
@@ -54,7 +54,7 @@ NOT_HOLDERS = frozenset(
 
 
 def holder_in(text: str, *, with_beliefs: bool = False) -> str:
-    """Who holds the view a sentence starts with, or ""; `with_beliefs`, also in 'Ebba Lind holds that …'."""
+    """The holder of the view a sentence starts with, or ""; `with_beliefs` includes 'Ebba Lind holds that …'."""
     text = OPENING.sub("", text)
     found = HOLDER.match(text)
     if found is None:
@@ -65,6 +65,7 @@ def holder_in(text: str, *, with_beliefs: bool = False) -> str:
     return "" if is_thing or len(who.split()) > MAX_HOLDER_WORDS else who
 
 
+# A sentence is split into two views only if both halves are this long and name a holder.
 MIN_SIDE_CHARS = 25
 OTHER_SIDE = re.compile(r"[,;] (?:while|whereas|but|although|though|and|however,) (?=\w)")
 
@@ -118,17 +119,17 @@ MAX_CONTRADICTIONS = 8
 MAX_DISPUTES = 8
 MAX_ONE_SIDED = 5
 MAX_DISTANCE_CHARS = 500
-"""Between two views on one page that may oppose each other."""
+"""The largest distance between two opposing views on one page."""
 MAX_PER_SUBJECT = 60
 MAX_THEORIES = 5
 STRONG = 0.6
-"""Few of all claims of a run contradict each other, so weaker signs are ignored here."""
+"""Contradictions are rare among the claims of a run, so weaker signs are ignored here."""
 MIN_OVERLAP = 0.3
 MONTHS = frozenset(
     ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
      "December", "BC", "AD", "BCE", "CE")
 )  # fmt: skip
-"""Capitalised words that one of two claims about the same thing may have alone."""
+"""Capitalised words that may be in only one of two claims about the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +253,7 @@ def _contradiction(conflict: ClaimConflict) -> Dispute:
 
 
 def _views(disputed: Sequence[MergedClaim]) -> list[Dispute]:
-    """Views that are near each other in a section, the second opposing the first; others have one side only."""
+    """Pairs of nearby views in a section, the second opposing the first; all others are one-sided."""
     by_section: dict[tuple[str, str, str], list[MergedClaim]] = defaultdict(list)
     for one in disputed:
         by_section[(one.best.ref.book, one.best.ref.path, one.best.section)].append(one)

@@ -1,4 +1,4 @@
-"""Drafts of a model for a brief: what it is given, and which of its sentences are accepted."""
+"""A model's drafts for a brief: the input it gets, and which of its sentences are accepted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RejectionReason = (
 )
 FROM_LEAST_DOUBT: tuple[Sureness, ...] = get_args(Sureness)
 MIN_SOURCE_SHARE = 0.6
-"""How much of a sentence's words must be from the claims it rests on."""
+"""The share of a sentence's words that must come from its supporting claims."""
 MAX_SENTENCE_CHARS = 320
 MAX_REJECTED_CHARS = 120
 MIN_SUMMARY, MAX_SUMMARY = 6, 10
@@ -50,7 +50,7 @@ class RejectedSentence:
 
 
 class StatementKeys:
-    """The statements of a brief by keys that no model can guess; judges the sentences written about them."""
+    """Maps keys that no model can guess to the statements of a brief, and judges the sentences written about them."""
 
     def __init__(self, brief: Brief) -> None:
         self.brief = brief
@@ -112,7 +112,7 @@ class StatementKeys:
         return next((statement for statement in found if statement), None)
 
     def sources(self, statements: Iterable[Statement]) -> list[str]:
-        """The texts that a sentence may rest on: those of the claims and of their quotes."""
+        """The texts that may support a sentence: those of the claims and of their quotes."""
         claims = [self.brief.claims[one] for statement in statements for one in statement.claims]
         return list(dict.fromkeys(words for claim in claims for words in (claim.text, *(q.text for q in claim.quotes))))
 
@@ -145,7 +145,7 @@ def _hashed(*parts: str) -> str:
 
 
 def _joined(text: str, statements: Sequence[Statement]) -> Statement:
-    """A statement of the model, which is as sure as the least sure of those it rests on."""
+    """A statement written by the model, only as certain as the least certain statement it is based on."""
     claims = tuple(dict.fromkeys(claim for statement in statements for claim in statement.claims))
     doubt = max(FROM_LEAST_DOUBT.index(statement.sureness) for statement in statements)
     pages = min(statement.pages for statement in statements)
@@ -184,7 +184,7 @@ def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple
     kept = _filled(list(without_repeats(lines))[:MAX_SUMMARY], rules)
     written = [line for line in kept if line.statement.written == "model"]
     while written and len(kept) < min(len(rules), MIN_SUMMARY):
-        # A sentence that combines several statements leaves too few: they are separated again.
+        # If merged sentences leave the summary too short, the widest is replaced by the statements it merged.
         widest = max(written, key=lambda line: sum(_covers(line, one) for one in rules))
         written.remove(widest)
         kept = _filled([line for line in kept if line != widest], rules)
@@ -194,12 +194,12 @@ def _summary(statement_keys: StatementKeys, lines: Sequence[DraftLine]) -> tuple
 
 
 def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements without sentences of the rules that depend on one which is no longer right before them."""
+    """The statements, minus rule-written ones that need a preceding sentence which is no longer there."""
     heads = topic_pages(brief)
     kept: list[Statement] = []
     for statement in statements:
         before: list[Claim] = []
-        if kept:  # of the rules' statements, only the first claim is what is shown
+        if kept:  # a rule-written statement shows only its first claim
             shown = kept[-1].claims if kept[-1].written == "model" else kept[-1].claims[:1]
             before = [brief.claims[one] for one in shown]
         if statement.written == "model" or can_follow(brief.claims[statement.claims[0]], before, heads):
@@ -208,7 +208,7 @@ def _readable(brief: Brief, statements: Iterable[Statement]) -> tuple[Statement,
 
 
 def _filled(lines: list[DraftLine], rules: Sequence[Statement]) -> list[DraftLine]:
-    """The lines, followed by what else the rules say, as far as there is room."""
+    """The lines, topped up with further statements of the rules while there is room."""
     for statement in rules:
         if len(lines) < MAX_SUMMARY and not any(_covers(line, statement) for line in lines):
             lines = [*lines, DraftLine(statement, statement)]
@@ -233,12 +233,12 @@ def _reworded(dispute: Dispute, by_rule: Mapping[Statement, Statement]) -> Dispu
 REPLY_TOKENS = 900
 SCHEMA_TOKENS = 150
 DEFAULT_CONTEXT_TOKENS = 4_096
-"""If a model does not say how much it reads."""
+"""Used if a model does not report its context size."""
 MIN_ROOM_TOKENS = 150
 
 
 def statements_for(brief: Brief, part: PartKey) -> list[Statement]:
-    """The statements a part may rest on; for the summary all, its own and the first of each group first."""
+    """The statements a part may use; for the summary all of them, its own and the first of each group first."""
     if part == "definitions":
         return [one for group in brief.definitions for one in group.statements]
     if part == "mechanisms":
@@ -257,7 +257,7 @@ def reply_tokens(model: Model) -> int:
 
 
 def tokens_left(model: Model, used: int) -> int:
-    """How many tokens are left for the statements; a model without room gets a few anyway and refuses itself."""
+    """The tokens left for statements; a model without room still gets a few, and then reports the error itself."""
     return max(
         (model.context_tokens() or DEFAULT_CONTEXT_TOKENS) - reply_tokens(model) - SCHEMA_TOKENS - used, MIN_ROOM_TOKENS
     )

@@ -20,7 +20,7 @@ MAX_LINKS = 160
 LAST_COLUMN = 3
 """Pages of this depth and deeper are in one column."""
 SWEEPS = 8
-"""How often the columns are sorted: more changes next to nothing."""
+"""How often the columns are sorted; more sweeps hardly change anything."""
 MAX_SPREAD = 6
 LABEL_SPACE = 50
 RADII = (3.5, 4.5, 5.5, 6.5)
@@ -44,7 +44,7 @@ class DrawnPage(NamedTuple):
     radius: float
     text: str
     end: float
-    """Where its label ends: links start there, so that none runs through the words."""
+    """Where its label ends; links start there, so that they do not cross the text."""
     room: float
     """How far links within the column may curve to the left before they meet other words."""
 
@@ -76,7 +76,7 @@ def _chosen(pages: Sequence[BriefSource]) -> list[int]:
 
 
 def _links(sources: BriefSources, chosen: Sequence[int]) -> list[DrawnLink]:
-    """Links that cross no words: within a column and to the next. Those that led to a page come first."""
+    """Links that cross no labels: within a column and to the next one. Those that led to a page come first."""
     column = {one: _column(sources.pages[one]) for one in chosen}
     pairs = [pair for pair in dict.fromkeys(sources.links) if pair[0] != pair[1] and column.keys() >= set(pair)]
     first: dict[int, int] = {}

@@ -17,11 +17,11 @@ from kiwiresearch.zim import Archive, EntryRef
 
 MAX_PICTURES = 6
 MIN_BYTES = 1_500
-"""Smaller ones are icons."""
+"""Smaller pictures are icons."""
 MAX_BYTES = 400_000
 MAX_TOTAL_BYTES = 1_500_000
 MIN_SECTION_SHARE = 1 / 3
-"""How much of a section of the brief must be from the top-level section of a page whose picture it shows."""
+"""A section shows a picture only if this share of its sentences is from the picture's top-level section."""
 
 ArchiveOf = Callable[[BookId], Archive]
 Headings = tuple[str, ...]
@@ -63,7 +63,7 @@ def _places(brief: Brief, statements: Iterable[Statement]) -> SectionCounts:
 
 
 def _summary_candidates(brief: Brief, pictures_on: PicturesOn) -> Iterator[PictureCandidate]:
-    """The pictures of the page that most of the summary is from, that of the infobox first."""
+    """The pictures of the page that most of the summary is from, the infobox picture first."""
     pages = Counter(brief.claims[statement.claims[0]].ref for statement in brief.summary)
     for ref, _ in pages.most_common(1):
         yield from (PictureCandidate(ref, one) for one in sorted(pictures_on(ref), key=lambda one: not one.in_box))
@@ -88,7 +88,7 @@ def _folded(headings: Headings) -> Headings:
 
 @dataclass(slots=True)
 class _PictureChooser:
-    """Takes pictures that can be shown, each once, within the limits."""
+    """Picks pictures that can be shown, each only once, within the limits."""
 
     archive_of: ArchiveOf
     titles: Mapping[EntryRef, str]

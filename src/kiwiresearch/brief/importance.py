@@ -1,4 +1,4 @@
-"""How much a claim matters to the topic, as a score."""
+"""Scores how much a claim matters to the topic."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PAGE_POINTS, TOPIC_PAGE_POINTS, LEAD_POINTS = 1.0, 2.0, 0.5
 CONFIDENCE_POINTS, NEUTRAL_CONFIDENCE = 2.0, 0.75
 """A claim of neutral confidence neither gains nor loses points."""
 ASPECT_POINTS, MAX_ASPECT_LOG_ODDS = 1.5, 3.0
-"""For each log-odd that a sentence is about the aspect, and how many of these count."""
+"""Points per unit of log-odds that a sentence is about the aspect, and the cap on these log-odds."""
 ASIDE_PENALTY = -2.0
 
 
@@ -131,14 +131,14 @@ class ClaimWeights:
         return self._page_weights.get(ref, 0.0)
 
     def is_about(self, weighed: WeightedClaim) -> bool:
-        """Whether a claim is about what is asked for, and names it in the page's own words."""
+        """Whether a claim is about what was asked for, and names it in the page's own words."""
         claim = weighed.claim
         if claim.put_in and (claim.section or _has_inserted_owner(claim)):
             return False  # a name that a rule inserted is often wrong outside of leads, or as an owner
         return self.relevance.is_on_aspect(claim)
 
     def is_mainly_about(self, weighed: WeightedClaim) -> bool:
-        """Whether a claim is about what is asked for, and does not only mention it."""
+        """Whether a claim is about what was asked for, and does not only mention it."""
         return self.is_about(weighed) and self.relevance.is_mainly_about(weighed.claim)
 
     def is_topic(self, subject: str) -> bool:

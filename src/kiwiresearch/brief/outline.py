@@ -20,19 +20,19 @@ from kiwiresearch.embed import similarity
 from kiwiresearch.text import AspectWords
 
 SUMMARY_WORDS, MIN_LEAD_WORDS, MIN_ASPECT_WORDS = 180, 100, 60
-"""The limit of the summary. A lead shorter than the second is filled up from the sections, and what is said about an
-aspect, if shorter than the third, with weaker matches."""
+"""The word limit of the summary; a lead below the second value is topped up from the sections, and text about an
+aspect below the third with weaker matches."""
 MAX_SUMMARY_PER_OTHER_PAGE = 2
 BODY_WORDS, SECTION_WORDS, OTHER_PAGE_WORDS = 1_000, 90, 70
 LEAD_REST_WORDS = 220
-"""How much of a lead may follow in the body if the summary had no room for it."""
+"""How many words of a lead may move to the body if the summary had no room for them."""
 MAX_SECTION_SHARE = 0.5
-"""The other half of a section is left to timeline, explanations and numbers."""
+"""The rest of a section is left for the timeline, explanations and numbers."""
 MAX_SECTIONS, MAX_OTHER_PAGES = 12, 5
 MIN_SECTION_SENTENCES, LONG_SECTION_SENTENCES = 2, 30
 """A section of the main article with fewer sentences is left out; a longer one is split into its subsections."""
 ENOUGH_SENTENCES = 10
-"""With this many sentences from the topic's own page, other pages are held to a stricter limit."""
+"""With this many sentences from the topic's own page, other pages must meet a stricter threshold."""
 RELAXED_MARGIN = -1.5
 """If the summary would be short, the log-odds of a sentence may be this much lower."""
 BELOW_HEADING_MARGIN = -1.0
@@ -40,8 +40,8 @@ BELOW_HEADING_MARGIN = -1.0
 MIN_OTHER_PAGE_CHARS = 60
 """A shorter sentence of another page says too little out of context: 'Isaac Newton also accepted the finite speed.'"""
 MIN_SECTION_SIMILARITY, MIN_ARTICLE_SIMILARITY, MIN_OTHER_SUBJECT_SIMILARITY = 0.7, 0.55, 0.65
-"""How similar a sentence of another page must be to a section of the main article, and to the whole article: more if
-its subject is not the topic."""
+"""How similar a sentence of another page must be to a section of the main article, to the article, and to the article
+if the sentence's subject is not the topic."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class _Section:
 
 
 class Outline:
-    """Decides what the summary and the sections of a brief may use, and has the sentences chosen."""
+    """Decides which sentences the summary and sections of a brief may use, and has a `PassageChooser` pick them."""
 
     def __init__(self, weights: ClaimWeights, assertions: Sequence[MergedClaim], used: UsedClaims) -> None:
         self._weights = weights
@@ -66,7 +66,7 @@ class Outline:
         self._summary: list[UsableSentence] = []
 
     def summary(self) -> tuple[Statement, ...]:
-        """What matters most, in the order of the main article."""
+        """The most important sentences, in the order of the main article."""
         chooser, own = self._chooser, self._topic_page_sentences()
         lead = [sentence for sentence in own if not sentence.claim.headings]
         if self._relevance.aspect or not lead:
@@ -122,7 +122,7 @@ class Outline:
         ]
 
     def _on_aspect(self, margin: float = 0.0) -> list[UsableSentence]:
-        """The sentences about what is asked for; `margin` is added to the usual threshold of log-odds."""
+        """The sentences about the requested aspect; `margin` is added to the usual log-odds threshold."""
         usable = [
             sentence
             for sentences in self._chooser.pages.values()
@@ -131,7 +131,7 @@ class Outline:
         ]
         topic_pages, is_on_aspect = self._weights.topic_pages, self._relevance.is_on_aspect
         own = [one for one in usable if one.claim.ref in topic_pages and is_on_aspect(one.claim, margin)]
-        # If the topic's own page has little to say, other pages need no stricter score.
+        # If the topic's own page says little, other pages need no stricter score.
         other_margin = margin if len(own) >= ENOUGH_SENTENCES else margin + LIKELY - LIKELY_ELSEWHERE
         return own + [
             one for one in usable if one.claim.ref not in topic_pages and is_on_aspect(one.claim, other_margin)
@@ -142,7 +142,7 @@ class Outline:
         usable = [
             sentence
             for sentence in self._topic_page_sentences()
-            # What the summary had no room for of the lead comes first.
+            # The part of the lead that did not fit into the summary comes first.
             if not sentence.is_aside and (sentence.claim.headings or not self._used.has_sentence(sentence))
         ]
         lengths = Counter(sentence.claim.headings[:1] for sentence in usable)
@@ -156,7 +156,7 @@ class Outline:
         return _with_budgets({name: several for name, several in sections.items() if name in kept})
 
     def _aspect_sections(self) -> list[_Section]:
-        """What is asked for, by the sections of the main article and then by other pages."""
+        """The text about the aspect, by sections of the main article and then by other pages."""
         own: dict[str, list[UsableSentence]] = {}
         others: dict[str, list[UsableSentence]] = {}
         for sentence in self._on_aspect(BELOW_HEADING_MARGIN):

@@ -1,4 +1,4 @@
-"""Which sentences of the pages go into the prose of a brief: coherent passages, and nothing twice."""
+"""Chooses the sentences for the prose of a brief: coherent passages without repetition."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTINUATION_BONUS, NEW_SECTION_BONUS = 1.0, 0.7
 """Points for continuing a passage, and for starting one in a section that has none yet."""
 NO_LIMIT = 1_000_000
 MAX_CONTEXT_SENTENCES = 2
-"""How many preceding sentences may be taken along with one that needs them."""
+"""How many preceding sentences may be included with one that needs them."""
 
 
 class UsableSentence(NamedTuple):
@@ -48,17 +48,17 @@ class UsableSentence(NamedTuple):
 
     @property
     def is_minor(self) -> bool:
-        """Whether a summary needs nothing from its section: 'Etymology', and all asides."""
+        """Whether a summary can skip its section: 'Etymology', and all asides."""
         return any(map(language_words(self.weighed.language).is_minor, self.claim.headings))
 
     @property
     def is_aside(self) -> bool:
-        """Whether its section is about what others made of the topic: 'In popular culture'."""
+        """Whether its section is about the reception of the topic: 'In popular culture'."""
         return any(map(language_words(self.weighed.language).is_aside, self.claim.headings))
 
 
 class UsedClaims:
-    """What a brief has said so far, so that it says nothing twice."""
+    """Tracks what a brief has said so far, to avoid repetition."""
 
     def __init__(self) -> None:
         self.claims: list[Claim] = []
@@ -256,7 +256,7 @@ class PassageChooser:
         return found
 
     def _needs_previous(self, claim: Claim) -> bool:
-        """Whether a sentence needs the one before it; on the topic's own page a reader knows whom 'she' means."""
+        """Whether a sentence needs the one before it; on the topic's own page, readers know who 'she' is."""
         if claim.depends_on == "subject":
             return claim.ref not in self._topic_pages
         return claim.depends_on == "previous"

@@ -1,4 +1,4 @@
-"""Whether a sentence is about the topic and the aspect asked for, and how salient it is on its page."""
+"""Judges whether a sentence is about the topic and the requested aspect, and how salient it is on its page."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sentences_on(claims: Sequence[Claim]) -> dict[EntryRef, list[Claim]]:
         if not claim.is_row and not claim.put_in and claim.origin == "rule":
             start = claim.quotes[0].start
             known = pages.setdefault(claim.ref, {})
-            # A long definition is split into claims, and the sentence as a whole is one more.
+            # A long definition is split into claims, and the full sentence is a claim as well.
             if start not in known or len(claim.text) > len(known[start].text):
                 known[start] = claim
     return {ref: [known[start] for start in sorted(known)] for ref, known in pages.items()}
@@ -69,7 +69,7 @@ class Relevance:
         self._crossing = frozenset(
             seed.ref for seed in (start.seeds if start else ()) if not seed.is_head and seed.ref in state.visited
         )
-        """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States'."""
+        """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States'."""
         self._senses = frozenset(start.senses) if start else frozenset()
         self._languages = languages
         self._naming = frozenset(
@@ -103,7 +103,7 @@ class Relevance:
     def is_under_topic(self, claim: Claim) -> bool:
         """Whether a claim is on a page about the subject, or below a heading or a title that names it.
 
-        On a page about what else the topic names, the sentences that name the subject count as well.
+        On a page about something else that the topic names, sentences that name the subject count as well.
         """
         if claim.ref in self.heads:
             return True
@@ -128,11 +128,11 @@ class Relevance:
         return any(map(_pattern(self.head, self._languages.get(ref.book, "eng")).search, texts))
 
     def aspect_score(self, claim: Claim) -> Score:
-        """How likely a claim is about the aspect, in log-odds; an empty score if no aspect is asked for."""
+        """How likely a claim is about the aspect, in log-odds; an empty score if no aspect was requested."""
         return self._scores.get((claim.ref, claim.quotes[0].start), Score())
 
     def is_on_aspect(self, claim: Claim, margin: float = 0.0) -> bool:
-        """Whether a claim is about what is asked for; `margin` is added to the usual threshold of log-odds."""
+        """Whether a claim is about the requested aspect; `margin` is added to the usual log-odds threshold."""
         if not self.is_about(claim):
             return False
         score = self._scores.get((claim.ref, claim.quotes[0].start))
@@ -164,7 +164,7 @@ class Relevance:
             nearby = [cues[one] for one in near if one != number and claims[one].headings == claim.headings]
             around = stems_in(" ".join((claim.page_title, *claim.headings)), language)
             if words.lacks_required(around.union(*(stems[one] for one in near))):
-                continue  # 'in South Africa' is asked for, and it is about India
+                continue  # the topic says 'in South Africa', but the sentence is about India
             found[number] = {
                 "below the topic's name": is_below,
                 "aspect in page title": is_below * in_title,
@@ -196,8 +196,8 @@ def add_features(score: Score, features: Mapping[str, float], worth: Mapping[str
 def usable_sentences(start: StartStep | None, page: PageDoc) -> SentenceFilter:
     """Which sentences of a page a brief may use even if they have no claim type.
 
-    On the topic's own pages these are all of them; on others those of leads, and those that name the topic. On a page
-    about what else the topic names, those of sections that keep naming the subject are added.
+    On the topic's own pages, all of them; on others, those in leads and those that name the topic. On a page about
+    something else that the topic names, also those in sections that name the subject often.
     """
     name = _pattern(start.head or start.topic if start else "", page.language)
     is_own = start is None or page.ref in start.heads
@@ -215,7 +215,7 @@ MIN_MENTIONS, MIN_MENTION_SHARE = 3, 0.2
 def sections_naming(
     name: re.Pattern[str], sentences: Iterable[tuple[tuple[str, ...], str]]
 ) -> frozenset[tuple[str, ...]]:
-    """The sections, by their headings, that name something in so many sentences that they are about it."""
+    """The headings of sections that name something often enough to be about it."""
     counts: Counter[tuple[str, ...]] = Counter()
     naming: Counter[tuple[str, ...]] = Counter()
     for headings, text in sentences:
@@ -253,7 +253,7 @@ def centroid(rows: Vectors) -> Vectors:
 
 LONG_CHARS, SHORT_CHARS = 200, 60
 FEW_SENTENCES = 20
-"""With fewer sentences of a page it is not clear which words are common on it, so it counts as if it had these."""
+"""A shorter page counts as if it had this many sentences: too few do not show which words are common on it."""
 
 
 def salience_scores(sentences: Sequence[Claim], language: str) -> list[Score]:

@@ -72,7 +72,7 @@ EMPTY_PART_NOTES: dict[Section, str] = {
     "gaps": "No open questions were found on the pages read.",
     "bibliography": "No page was read.",
 }
-"""Shown in parts that every brief has, if they are empty."""
+"""The text for empty parts that every brief has."""
 
 ONE_SIDED_HEADING = "Views without the other side"
 ONE_SIDED_NOTE = "Of these the sources give one side only."
@@ -232,7 +232,7 @@ class _ReportWriter:
             yield SentenceList(views, role="views")
 
     def _one_sided(self, disputes: Sequence[Dispute]) -> Iterator[Block]:
-        """Views that nothing on the pages read opposes."""
+        """Views that no page opposes."""
         views = [(dispute.about, view) for dispute in disputes for view in dispute.views]
         if views:
             yield Heading(line_of(ONE_SIDED_HEADING), 3)
@@ -254,7 +254,7 @@ class _ReportWriter:
         quoted: list[Sentences] = [cell(f"“{quote}”") for quote in quotes]
         rows = [(cell("What is said"), *((self._proven(view.statement),) for view in views))]
         if quotes == [view.statement.text for view in views]:
-            # Statements and quotes are the same words, so they are shown once.
+            # Statements and quotes have the same text here, so it is shown only once.
             rows = []
             quoted = [(self._proven(view.statement, line_of(f"“{view.statement.text}”")),) for view in views]
         rows.append((cell("In the page’s words"), *quoted))

@@ -24,12 +24,12 @@ MIN_CONFIRMING = 1.4
 MIN_SAME_FACT = -0.4
 """From these log-odds on it is about the same fact, so that another date or number in it is a disagreement."""
 MIN_STRENGTH = {"a date": 0.6, "a number": 0.75}
-"""How certain the comparison of two values must be for that."""
+"""How certain the comparison of two values must be to report such a disagreement."""
 MAX_COMPARED = 5
-"""How many sentences of other pages, those with the most common words, are compared with one of the brief."""
+"""Each sentence of the brief is compared with this many sentences of other pages, those that share the most words."""
 MIN_WORDS = 4
 MIN_OVERLAP = 0.25
-"""The share of its words that they must have; rare words count more."""
+"""The share of its words that such a sentence must have; rare words count more."""
 MAX_RARE_WORDS, LONG_WORDS, MAX_NAMES = 4.0, 20, 3
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")
 
@@ -191,7 +191,7 @@ def _difference(one: Claim, second: SecondSource, weights: ClaimWeights) -> Disp
 
 
 def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weights: ClaimWeights) -> Statement:
-    """The statement with further claims, each from a page that it does not rest on yet."""
+    """The statement with further claims, each from a page that does not support it yet."""
     counted = [weights.weigh_one(brief.claims[one]) for one in statement.claims]
     pages, ids = statement.pages, list(statement.claims)
     for weighed in map(weights.weigh_one, more):
@@ -204,7 +204,7 @@ def _with_more(statement: Statement, more: Sequence[Claim], brief: Brief, weight
 
 
 def _new_disputes(differing: Sequence[Dispute], known: Sequence[Dispute]) -> list[Dispute]:
-    """The disputes that are not known yet, each pair of claims once in whatever order."""
+    """The disputes that are not known yet; a pair of claims counts once, in either order."""
     seen = {_sides(dispute) for dispute in known}
     new = []
     for dispute in differing:

@@ -1,4 +1,4 @@
-"""What a brief says about its sources: which they are, how they were gathered, and with which settings."""
+"""The sources section of a brief: the pages, how they were gathered, and with which settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Address = Callable[[EntryRef], str]
 
 @dataclass(frozen=True, slots=True)
 class BriefOrigin:
-    """What a brief is made from."""
+    """The input of a brief."""
 
     state: CrawlState
     books: Sequence[Book]

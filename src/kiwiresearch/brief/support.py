@@ -27,6 +27,7 @@ from kiwiresearch.text.dates import date_relation as date_relation
 MIN_OVERLAP, MIN_CONTAINMENT = 0.5, 0.72
 """Two claims say the same if they share this much of all their words, and this much of the shorter one's."""
 MIN_WORDS = 4
+# Sentences that share this much of their words were probably copied, so they count as one source.
 MIN_COPY_OVERLAP = 0.85
 RAREST_WORDS = 4
 MAX_CLAIMS_PER_WORD = 24
@@ -37,11 +38,11 @@ MAX_SUPPORTING_PAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class MergedClaim:
-    """What one claim or several equivalent ones say; the best one comes first."""
+    """One claim or several equivalent ones; the best comes first."""
 
     claims: tuple[WeightedClaim, ...]
     pages: int
-    """How many pages say it independently: a copied sentence, or the same article in two books, counts once."""
+    """How many independent pages say it: a copied sentence, or the same article in two books, counts once."""
     points: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,7 +95,7 @@ def _split_by_best(group: Sequence[WeightedClaim]) -> Iterator[MergedClaim]:
 
 
 def _candidates(weighed: Sequence[WeightedClaim]) -> Iterator[tuple[int, int]]:
-    """Pairs of claims that share rare words: comparing all would take too long."""
+    """Pairs of claims that share rare words, since comparing all pairs would take too long."""
     counts = Counter(stem for one in weighed for stem in one.stems)
     by_stem: dict[str, list[int]] = defaultdict(list)
     for number, one in enumerate(weighed):
@@ -185,7 +186,7 @@ def _same_names(a: Claim, b: Claim) -> bool:
 
 
 def independent_pages(group: Sequence[WeightedClaim]) -> int:
-    """How many pages say it independently of each other."""
+    """How many independent sources a group of equivalent claims has."""
     counted: list[WeightedClaim] = []
     for one in best_first(group):
         if not any(is_same_source(one, other) for other in counted):
@@ -200,6 +201,7 @@ def is_same_source(one: WeightedClaim, other: WeightedClaim) -> bool:
     return jaccard(one.stems, other.stems) >= MIN_COPY_OVERLAP
 
 
+# From this many pages on, a claim is well supported even without references.
 MANY_PAGES = 3
 MAX_CLAIMS = 8
 

@@ -1,4 +1,4 @@
-"""The parts of a brief besides its prose: definitions, timeline, mechanisms, actors, and gaps."""
+"""The parts of a brief other than prose: definitions, timeline, mechanisms, actors and gaps."""
 
 from __future__ import annotations
 
@@ -30,19 +30,22 @@ MAX_WORD_OVERLAP = 0.45
 MIN_SHARE = 0.3
 """A claim with less than this share of the best one's points is left out."""
 MIN_DEFINED_WEIGHT = 0.25
-"""A page with less than this share of the best one's weight has too little to do with the topic to define its terms."""
+"""A page with less than this share of the best page's weight is too far from the topic to define its terms."""
 PLACE = re.compile(
     r"\b(?:is|are|was) (?:an?|the|one of)\b(?: [\w’'-]+){0,6}? (?:country|continents?|capital|city|state|republic|"
     r"nation|province|governorate|monarchy|democracy|region|peninsula|town|village|island|islands|river|lake|mountain|"
     r"sea|ocean|county|municipality|language|founding members)\b"
 )
+# 'is a', 'refers to'; but not 'are the following', 'is a member', which define nothing.
 DEFINES = re.compile(
     r"\b(?:is|are|was|were)\s+(?:an?|the|any|one|defined|used)\b(?! (?:current|few|following|founding|member))"
     r"|\brefers? to\b|\bmeans\b|\bconsists? of\b"
 )
 MAX_OPENING_DATE_START = 8
 """A sentence opens with its date if that starts within this many characters: 'In 1772', 'On 5 May 1821'."""
+# A day or month without a year at the start: 'On 5 May he', 'In June the'.
 DAY_ONLY = re.compile(r"(?:On|In|By) (?:the )?(?:\d{1,2} )?[A-Z][a-z]+(?: \d{1,2})?,? (?!\d{3,4}\b|of \d)(?=[a-z])")
+# Text before a date that belongs to a side remark: ', founded in', ', who died in'.
 SECONDARY_DATE = re.compile(
     r"\b(?:although|though|who|whom|founded|until|born|died|since|before|after)\b[^,;]*$", re.IGNORECASE
 )
@@ -52,7 +55,7 @@ SECONDARY_DATE_CHARS = 40
 def definitions(
     assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights
 ) -> tuple[StatementGroup, ...]:
-    """Definitions of the terms that the brief uses, from the pages about them; the most used first."""
+    """Definitions of the terms that the brief uses, from the pages about them; most used first."""
     uses = _uses(used)
     first: dict[str, MergedClaim] = {}
     for one in sorted(assertions, key=lambda one: (one.best.quotes[0].start, one.best.id)):
@@ -90,14 +93,14 @@ def _defines_its_page(assertion: MergedClaim) -> bool:
         return False
     if folded_name(title) not in folded_name(claim.text) and claim.put_in != "title":
         return False
-    # If there are no rules for a language, only first sentences are claims.
+    # For a language without rules, only first sentences become claims.
     return DEFINES.search(claim.text) is not None or not has_claim_tables(assertion.claims[0].language)
 
 
 def timeline(
     assertions: Sequence[MergedClaim], weights: ClaimWeights, *, max_moments: int = MAX_MOMENTS
 ) -> tuple[TimelineMoment, ...]:
-    """What happened when, in chronological order."""
+    """Dated events in chronological order."""
     dated = [
         one
         for one in assertions
@@ -139,7 +142,7 @@ def _moment(assertion: MergedClaim) -> TimelineMoment:
 
 
 def worded_dates(text: str, date: DateMention) -> tuple[str, ...]:
-    """A date in the words of its sentence, and once more without 'until' if the sentence says 'not until 1820'."""
+    """A date as written in its sentence, and again without 'until' if the sentence says 'not until 1820'."""
     words = text[date.start : date.end]
     found = [words[:1].upper() + words[1:]]
     if text[: date.start].endswith("not ") and words.startswith("until "):
@@ -155,7 +158,7 @@ def _main_date(claim: Claim) -> DateMention | None:
     if DAY_ONLY.match(claim.text):
         return None
     text = claim.text
-    # As many brackets must be closed as were opened before it.
+    # Every bracket opened before the date must be closed before it.
     main = [date for date in claim.dates if text.count("(", 0, date.start) <= text.count(")", 0, date.start)]
     primary = [
         date for date in main if not SECONDARY_DATE.search(text[max(date.start - SECONDARY_DATE_CHARS, 0) : date.start])
@@ -184,7 +187,7 @@ def mechanisms(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> tupl
 
 
 def actors(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> tuple[StatementGroup, ...]:
-    """People, peoples and organisations that the brief mentions, the most frequent first, and who they were."""
+    """People, peoples and organisations that the brief mentions, most frequent first, with who they were."""
     uses = _uses(used)
     found: dict[str, MergedClaim] = {}
     for one in assertions:
@@ -217,9 +220,9 @@ MAX_HEDGED = 5
 MAX_OPEN = 6
 MAX_MISSING = 6
 CENTRAL_LINKS = 4
-"""A page that this many of the pages read link to is central."""
+"""A page is central if at least this many of the pages read link to it."""
 MIN_CENTRAL_WEIGHT = 0.35
-"""A page with less than this share of the best one's weight is not central, however many link to it."""
+"""A page with less than this share of the best page's weight is not central, no matter how many link to it."""
 
 
 def gaps(
@@ -230,7 +233,7 @@ def gaps(
     weights: ClaimWeights,
     missing: Mapping[str, int],
 ) -> tuple[Gap, ...]:
-    """What the pages leave open; `missing` counts the links to pages that are not in the book."""
+    """The gaps that the pages leave; `missing` counts the links to pages that are not in the book."""
     return (
         *_lead_only_gaps(origin),
         *_open_questions(assertions, used, weights),
@@ -251,7 +254,7 @@ def _lead_only_gaps(origin: BriefOrigin) -> Iterator[Gap]:
 
 
 def _open_questions(assertions: Sequence[MergedClaim], used: UsedClaims, weights: ClaimWeights) -> Iterator[Gap]:
-    """Sentences about the topic which say that something is not known, and which the brief has not used yet."""
+    """Sentences about the topic that say something is unknown, and that the brief has not used yet."""
     found: list[MergedClaim] = []
     for one in assertions:
         claim = one.best
@@ -267,7 +270,7 @@ def _open_questions(assertions: Sequence[MergedClaim], used: UsedClaims, weights
 
 
 def _concepts(origin: BriefOrigin, claims: Sequence[Claim], weights: ClaimWeights) -> Iterator[Gap]:
-    """Central pages about which hardly anything is claimed."""
+    """Central pages with hardly any claims about them."""
     visited = origin.state.visited
     linked = Counter(
         EntryRef(ref.book, path) for ref, step in visited.items() for path in {offer.path for offer in step.offers}
@@ -291,7 +294,7 @@ def _hedged(assertions: Sequence[MergedClaim], weights: ClaimWeights) -> Iterato
     """Pages about the topic that hedge much of what they say, without references."""
     hedged: dict[str, list[Claim]] = defaultdict(list)
     if not any(one.best.signals.page_references for one in assertions):
-        return  # the book has no references at all, so their absence says nothing
+        return  # the book has no references, so their absence means nothing
     for one in assertions:
         for weighed in one.claims:
             claim = weighed.claim

@@ -134,7 +134,7 @@ def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[t
     step = _step((last - first) / most)
     begin = int(-((-first) // step)) * step
     for year in range(begin, int(last) + 1, step):
-        # Years BC are one off when counted through, as there was no year 0.
+        # The axis counts 1 BC as year 0, so BC years are off by one.
         shown = year or 1
         shift = shown + 1 if shown < 0 else shown
         if first <= shift <= last:
@@ -142,7 +142,7 @@ def _years(first: float, last: float, most: int, words: Catalogue) -> Iterator[t
 
 
 def year_text(year: int, words: Catalogue) -> str:
-    """A year as people write it; years BC are negative, and there is no year 0."""
+    """A year as people write it; in `year`, BC years are negative and year 0 does not exist."""
     if year < 0:
         return words("picture.year_bc", year=words.locale.number(-year))
     return str(year) if year >= 1000 else words("picture.year_ad", year=str(year))

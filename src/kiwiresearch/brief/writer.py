@@ -1,4 +1,4 @@
-"""A model rewrites a brief: each of its sentences is supported by claims, or that of the rules is kept."""
+"""Has a model rewrite a brief. Sentences that claims do not support are replaced by those of the rules."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MIN_INTRODUCED = 3
 """Parts with fewer statements need no introduction."""
 MAX_KEYS = 2
 TOKENS_PER_SENTENCE = 100
-"""A sentence with its keys; it limits the reply, so that a model asked for two does not write twenty."""
+"""One sentence with its keys. It limits the reply, so that a model asked for two sentences does not write twenty."""
 MAX_READ_SENTENCES = 2 * MAX_SUMMARY
 """Beyond this many, the sentences of a reply are rejected."""
 TITLES: dict[PartKey, str] = {
@@ -78,7 +78,7 @@ def reply_schema(keys: Sequence[str], max_sentences: int) -> type[ModelSentences
 
 @dataclass(frozen=True, slots=True)
 class RewriteCounts:
-    """What became of a model's sentences."""
+    """The outcome of a model's sentences."""
 
     proposed: int = 0
     kept: int = 0
@@ -97,7 +97,7 @@ class RewriteCounts:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenBrief:
-    """A brief rewritten by a model, and what became of its sentences."""
+    """A brief rewritten by a model, and the outcome of the model's sentences."""
 
     brief: Brief
     counts: RewriteCounts = RewriteCounts()

@@ -1,4 +1,4 @@
-"""What pages say, as claims that can be proved."""
+"""Claims extracted from pages, each with quotes as proof."""
 
 from __future__ import annotations
 

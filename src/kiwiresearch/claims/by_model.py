@@ -20,17 +20,17 @@ from kiwiresearch.zim import EntryRef
 Say = Callable[[str], None]
 
 MIN_CLAIMS, MAX_CLAIMS = 2, 6
-"""How many claims a model is asked for at once: one for each sentence, within these limits."""
+"""How many claims one request asks for: one per sentence, within these limits."""
 MAX_READ_CLAIMS = 2 * MAX_CLAIMS
-"""Beyond this many, a reply is not read."""
+"""Claims beyond this many in one reply are ignored."""
 TOKENS_PER_CLAIM = 200
-"""A claim with its quotes."""
+"""The reply tokens reserved for one claim with its quotes."""
 MAX_CHUNK_TOKENS = 800
 REPLY_TOKENS = 1_000
 SCHEMA_TOKENS = 250
-"""For servers that must be given the schema in words."""
+"""Reserved for servers that need the schema spelled out in the prompt."""
 DEFAULT_CONTEXT_TOKENS = 4_096
-"""If a model does not say how much it reads."""
+"""Used if a model does not report its context size."""
 MIN_ROOM_TOKENS = 80
 MAX_FAILURES = 3
 """After this many chunks in a row without a reply, the model is given up."""
@@ -45,14 +45,14 @@ class Extraction:
 
     @property
     def summary(self) -> str:
-        """How many claims were taken, and why the others were dropped."""
+        """How many claims were accepted, and why the others were dropped."""
         counted = Counter(one.reason for one in self.dropped)
         reasons = [f"{count} {reason}" for reason, count in sorted(counted.items(), key=lambda row: (-row[1], row[0]))]
         return f"{len(self.claims)} taken" + (f", dropped: {', '.join(reasons)}" if reasons else "")
 
 
 class ClaimReader:
-    """Asks one model about the pages of a run, as long as it answers."""
+    """Asks one model about the pages of a run, until it fails too often."""
 
     def __init__(self, model: Model, *, temperature: float = 0.1, log: Say | None = None) -> None:
         self._model = model
@@ -132,11 +132,11 @@ def _unread(page: PageDoc, chunk: Chunk) -> DroppedClaim:
 
 
 MIN_QUOTE_OVERLAP = 0.8
-"""How much of the shorter quote must be in the longer one."""
+"""The share of the shorter quote that must be in the longer one."""
 MIN_SHARED_WORDS = 0.7
-"""How many of the shorter claim's words must be in the other, if both have the same type."""
+"""The share of the shorter claim's words that must be in the other, if both have the same type."""
 MIN_EQUAL_WORDS = 0.9
-"""How many of all their words must be in both, if their types differ."""
+"""The share of all their words that must be in both, if their types differ."""
 MAX_TAGS = 12
 
 

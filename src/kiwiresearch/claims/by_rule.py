@@ -183,7 +183,7 @@ class StandaloneSentence(NamedTuple):
     text: str
     subject: NamedSubject
     kept_from: int
-    """The offset in the sentence of the first word kept."""
+    """The offset in the original sentence from which its words are used."""
 
 
 def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_sentences) -> tuple[Claim, ...]:
@@ -194,12 +194,12 @@ def claims_of(page: PageDoc, book_name: str = "", wanted: SentenceFilter = no_se
         claims += _SentenceClaims(page, book_name, wanted).claims() if has_rules else _first_sentence(page, book_name)
     claims += table_claims(page, book_name)
     claims += infobox_claims(page, book_name)
-    # A table may say the same twice: the first one is kept.
+    # A table may repeat a row; the first claim wins.
     return tuple({claim.id: claim for claim in reversed(claims)}.values())[::-1]
 
 
 def _first_sentence(page: PageDoc, book_name: str) -> Iterator[Claim]:
-    """Without rules for a language: the first sentence, which in any encyclopaedia says what the page is about."""
+    """For languages without rules: only the first sentence, which says what the page is about in any encyclopaedia."""
     sentence = next((one for one in sentences_of(page) if one.section == 0 and one.kind == "paragraph"), None)
     if sentence is None or not is_whole(sentence):
         return
@@ -266,13 +266,13 @@ class _SentenceClaims:
         standalone = self._standalone(number)
         if standalone is None:
             return None
-        if standalone.kept_from:  # connecting words were cut, so cues found in them no longer count
+        if standalone.kept_from:  # connectives were cut, so cues found in them no longer count
             cues = cue_points(SentenceWords.of(standalone.text), self._page.language)
         figures = figures_of(standalone.text, words, self._page.language, self._grammar) if has_number else NO_FIGURES
         return self._sentence_claim(number, standalone, cues, figures, is_first=is_first)
 
     def _standalone(self, number: int) -> StandaloneSentence | None:
-        """The sentence without connecting words, its subject replaced by a name."""
+        """The sentence without leading connectives, its subject replaced by a name."""
         sentence, opening = self._sentences[number], self._subjects.opening(number)
         named = self._subjects.of(number)
         if named is None or (opening.verb < 0 and sentence.kind == "item"):

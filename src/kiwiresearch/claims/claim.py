@@ -1,4 +1,4 @@
-"""A claim: one thing a page says, with the page's words as proof; and its form in JSON."""
+"""A claim: one thing a page says, with the page's words as proof; and its JSON form."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from kiwiresearch.zim import EntryRef
 
 ClaimId = NewType("ClaimId", str)
 ClaimType = Literal["definition", "causal", "numeric", "timeline", "comparative", "disputed", "quote", "statement"]
-"""A statement is a claim that fits no other type."""
+"""A claim that fits no other type is a statement."""
 CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
 NameSource = Literal["", "title", "before"]
-"""Where the name that replaced a pronoun is from: the page's title or a sentence before; empty if none did."""
+"""Where the name that replaced a pronoun came from: the title or an earlier sentence; empty if nothing was replaced."""
 DependsOn = Literal["", "subject", "previous"]
-"""What a sentence needs to be understood: to know whom its page is about ('She was born …'), or the sentence before it
+"""The context a sentence needs to be understood: the subject of its page ('She was born …'), or the previous sentence
 ('However, this method …')."""
 MAX_QUOTES = 3
 
@@ -40,7 +40,7 @@ class Measure(NamedTuple):
 
 
 class ClaimSignals(NamedTuple):
-    """What the page shows about how well a claim is supported."""
+    """Signs on the page of how well a claim is supported."""
 
     references: int = 0
     """Reference marks in the sentence and right after it."""
@@ -57,16 +57,16 @@ NO_SCORE = Score()
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a page says: `text` is made of the page's words, `quotes` are those words and their places."""
+    """One thing a page says: `text` uses the page's words, `quotes` are those words with their offsets."""
 
     text: str
     type: ClaimType
     subject: str
-    """What it is about, by a name that can be understood without the page."""
+    """The name of its subject, understandable without the page."""
     scope: str
-    """What it applies to: the subject, and where or when it holds if the claim says so."""
+    """The subject, and where or when the claim holds if it says so."""
     quotes: tuple[Quote, ...]
-    """One to three; the first is the sentence, or the part of it, that says so."""
+    """One to three; the first is the sentence, or part of a sentence, that makes the claim."""
     page_title: str
     section: str
     anchor: str
@@ -89,7 +89,7 @@ class Claim:
     origin: Literal["rule", "model"] = "rule"
     put_in: NameSource = ""
     depends_on: DependsOn = ""
-    """What it needs to be understood, if it cannot be read alone."""
+    """The context it needs, if it cannot be understood alone."""
     id: ClaimId = field(init=False, repr=False, compare=False)
     """A hash of what it says and where, so that a claim has the same id in every run."""
 
@@ -181,7 +181,7 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     """A claim as `claims.jsonl` has it."""
     kinds = {hedge.kind for hedge in claim.hedges}
     signals, ref = claim.signals, claim.quotes[0].ref
-    # The keys are in alphabetical order already: sorting what is sorted takes no time.
+    # The keys are written in alphabetical order, which makes sorting them later nearly free.
     return {
         "also": list(claim.also),
         "anchor": claim.anchor,

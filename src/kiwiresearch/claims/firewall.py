@@ -1,4 +1,4 @@
-"""Rejects a model's sentence with facts, hedges or words that its sources do not have."""
+"""Rejects a model's sentence if its facts, hedges or words are not in its sources."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _unsupported_dates(mine: FactReading, sources: Iterable[FactReading]) -> lis
 def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool:
     """Whether the sources have the date, a finer one within it, or its first and last day.
 
-    Whether they have its figures is checked as numbers.
+    Its digits are checked separately, as numbers.
     """
     when = found.when
     alike = [one for one in known if _is_as_certain(when, one)]
@@ -144,12 +144,12 @@ def _is_known(found: DateMention, text: str, known: Sequence[DateRange]) -> bool
 
 
 def _is_one_unit(when: DateRange) -> bool:
-    """Whether it is one month, year or century, and not a range from one date to another."""
+    """Whether it is a single month, year or century, and not a range between two dates."""
     return not when.lasts and when.latest - when.earliest < MAX_UNIT_DAYS.get(when.precision, 0)
 
 
 def _is_as_certain(when: DateRange, source: DateRange) -> bool:
-    """'About' may be added but not left out; 'before' and 'after' must be kept."""
+    """Whether the qualifiers allow it: 'about' may be added but not dropped; 'before' and 'after' must stay."""
     return when.qualifier == source.qualifier or (when.qualifier == "about" and not source.qualifier)
 
 
@@ -187,10 +187,10 @@ def fault_of(
     share: float,
     max_chars: int = MAX_SENTENCE_CHARS,
 ) -> SentenceFault | None:
-    """The first thing wrong with a sentence, or None if it may pass.
+    """The first fault of a sentence, or None if it is acceptable.
 
-    `hedged` says that its sources are hedged, so it must be too; `share` is how much of its
-    content words must come from the sources, whatever their endings.
+    If its sources are `hedged`, it must be too; `share` is the share of its
+    content words that must come from the sources, ignoring word endings.
     """
     if not any(char.isalpha() for char in text):
         return "empty"
@@ -248,7 +248,7 @@ def _changes_denial(text: str, sources: Sequence[str], language: str) -> bool:
 
 
 def shared_words(text: str, sources: Sequence[str], language: str = "eng") -> float:
-    """The share of the content words that the sources have, whatever their endings."""
+    """The share of the content words that the sources have, ignoring word endings."""
     mine = content_stems(text, language)
     theirs = {stem for source in sources for stem in content_stems(source, language)}
     return len(mine & theirs) / len(mine) if mine else 1.0

@@ -19,7 +19,7 @@ STRONG, WEAK = 2.0, 0.7
 
 
 class TypeCue(NamedTuple):
-    """A phrase that suggests a type; with a space at both ends, since it is looked for in padded words."""
+    """A phrase that suggests a type; it has a space at both ends, since it is searched for in padded words."""
 
     phrase: str
     type: ClaimType
@@ -33,11 +33,11 @@ class Grammar:
     connective: re.Pattern[str]
     kept_connectives: frozenset[str]
     ordering_connectives: frozenset[str]
-    """Those of them that need what was said before: 'Finally'."""
+    """Connectives that depend on what was said before: 'Finally'."""
     introductions: frozenset[str]
     adverbs: frozenset[str]
     genders: Mapping[str, str]
-    """A pronoun and what it stands for: male, female, thing, several."""
+    """Pronouns and what they refer to: male, female, thing, several."""
     possessive: frozenset[str]
     pointing: frozenset[str]
     pointing_at_nouns: frozenset[str]
@@ -66,7 +66,7 @@ class Grammar:
     """Verbs that look like nouns."""
     not_before_verbs: frozenset[str]
     measures: Mapping[str, tuple[str, ...]]
-    """What a unit may measure, the most usual first."""
+    """The properties that a unit may measure, most usual first."""
     measure_words: Mapping[str, str]
     number_verbs: frozenset[str]
     """Verbs that may be between a subject and a number that measures it."""
@@ -143,7 +143,7 @@ def grammar_of(language: str) -> Grammar:
 
 
 def _expletive(table: Mapping[str, list[str]]) -> re.Pattern[str]:
-    """What follows an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
+    """Matches the words after an 'it' that refers to nothing: 'is believed that', 'was in Rome that', 'is easy to'."""
     being = _any(table["expletives"])
     adverbs = r"(?:[\w-]+\s+){0,3}?"
     return re.compile(
@@ -198,9 +198,9 @@ class FactLanguage:
 
 @cache
 def fact_language(language: str) -> FactLanguage:
-    """The words of a language; without a table only figures are numbers, and any first word may be a name.
+    """The words of a language; without a table, only digits are numbers, and any first word may be a name.
 
-    English is no fallback here: 'die' or 'second' mean something else in other languages.
+    There is deliberately no fallback to English: 'die' or 'second' mean something else in other languages.
     """
     file = FACTS_DATA / f"{language}.toml"
     if not (language.isascii() and language.isalpha() and file.is_file()):

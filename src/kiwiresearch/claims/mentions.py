@@ -57,7 +57,7 @@ def name_words(text: str) -> list[NameWord]:
 
 
 JOINING = frozenset({" ", "-", "‐", "‑", "\u00a0", ". "})
-"""What may be between the words of a name: 'Anglo-Saxon', 'St. Petersburg'."""
+"""Separators allowed within a name: 'Anglo-Saxon', 'St. Petersburg'."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ NOTHING_KNOWN = KnownWords(frozenset(), frozenset(), frozenset(), ())
 def names_in(
     text: str, language: str, known: KnownWords = NOTHING_KNOWN, dates: Iterable[tuple[int, int]] = ()
 ) -> list[tuple[NameWord, ...]]:
-    """Names: consecutive capitalised words and figures, up to a possessive or a date.
+    """Names: consecutive capitalised words and numbers, up to a possessive or a date.
 
     `without_initial_stops` must have been called on the text. The first word of a sentence is a name unless it is a
     common word or in lower case in the sources. In scripts without capitals every word counts, since
@@ -152,7 +152,7 @@ FIGURE = re.compile(
 )
 WORD = re.compile(r"[^\W\d_]+")
 MAX_DIGITS = 60
-"""A longer figure is not read as a number, which would be slow; it is only compared digit by digit."""
+"""A longer number is not parsed, which would be slow; it is only compared digit by digit."""
 
 
 class ExactNumber(NamedTuple):
@@ -306,7 +306,7 @@ def _is_counted(text: str, words: list[re.Match[str]], at: int, wording: FactLan
 
 
 def _step(word: str, current: int, wording: FactLanguage) -> int | None:
-    """What a word adds to the number so far; None if it cannot follow it."""
+    """The value that a word adds to the number so far; None if the word cannot follow it."""
     if word == wording.hundred or word in wording.scales:
         return 0
     tens, ones = current % 100, current % 10

@@ -1,4 +1,4 @@
-"""What a page is about, and the start of its sentences: connecting words, subject, verb."""
+"""The subject of a page, and how its sentences open: connectives, subject, verb."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kiwiresearch.page import PageDoc
 
 TITLE_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 MIN_GENDER_SHARE = 0.6
-"""How much of the pronouns must be of one gender."""
+"""The share of a page's pronouns that must have one gender."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageTheme:
-    """What a page is about."""
+    """The subject of a page."""
 
     name: str
     short: frozenset[str]
@@ -43,7 +43,7 @@ class PageTheme:
 
 
 def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence]) -> PageTheme:
-    """What a page is about, by its title and its first sentences."""
+    """The subject of a page, from its title and first sentences."""
     name = TITLE_BRACKET.sub("", page.title) or page.title
     bracket = TITLE_BRACKET.search(page.title)
     begin = " ".join(sentence.text for sentence in sentences[:2] if sentence.section == 0)
@@ -58,7 +58,7 @@ def theme_of(page: PageDoc, grammar: Grammar, sentences: Sequence[PageSentence])
 
 
 def _definition(name: str, sentences: Sequence[PageSentence]) -> str:
-    """What the first sentence with a copula says the subject is, up to the first further clause."""
+    """What the first sentence with a copula says the subject is, up to the next clause."""
     for sentence in sentences[:3]:
         if sentence.section:
             break
@@ -104,6 +104,7 @@ FIRST_CHARS, COMMON_CHARS = 400, 4_000
 VERB = re.compile(r"\b(?:is|was|are|were)\b")
 HE, SHE = ("he", "his", "him"), ("she", "her", "hers")
 PRONOUN_CHARS = 5_000
+# Life dates in brackets after a name: '(12 May 1820 – 13 August 1910)', '(born 1950)'.
 LIVED = re.compile(
     r"\((?:[^()]{0,60}[;,] )?(?:born|b\.|c\.|ca\.)?\s*[^()]{0,30}\d{3,4}[^()]{0,14}[–—-]\s*[^()]{0,40}\d{3,4}\b|\(born "
 )
@@ -126,7 +127,7 @@ MAX_SUBJECT_WORDS = 24
 
 
 class SentenceOpening(NamedTuple):
-    """Offsets into a sentence: `start` is after connecting words, and its subject is `subject:verb`."""
+    """Offsets into a sentence: `start` follows any connectives; the subject spans `subject:verb`."""
 
     start: int
     subject: int
@@ -142,7 +143,7 @@ def opening_of(text: str, grammar: Grammar) -> SentenceOpening:
 
 
 def _after_connectives(text: str, grammar: Grammar) -> tuple[int, re.Match[str] | None]:
-    """The offset after all 'Thus,' and 'However,', and the connective that was kept there, if any."""
+    """The offset after leading connectives such as 'Thus,', and the match of one that must not be cut, if any."""
     start = 0
     while found := grammar.connective.match(text, start):
         words = found[0].strip(" ,").lower()
@@ -189,9 +190,10 @@ def _after_introduction(text: str, start: int, kept: re.Match[str] | None, gramm
     return min(comma + 2, len(text))
 
 
+# If the phrase has digits, only a date may continue it: a capitalised word after a date may be the subject.
 INNER_DATE = re.compile(r" \d{1,4}(?: BCE?| AD| CE)?,(?= )")
 INNER = re.compile(r" (?:\d{1,4}(?: BCE?| AD| CE)?|[A-Z][\w.]+(?: (?:and )?[A-Z][\w.]+){0,2}),(?= )")
-"""What may be between two commas of one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
+"""Text between two commas that belong to one phrase: 'In Paris, France, he', 'On May 5, 1821, Napoleon'."""
 
 
 def _comma_after(text: str, start: int) -> int:
@@ -221,6 +223,7 @@ DATED = re.compile(
     rf"(?:(?:early|late|mid)[- ])?(?:(?:\d{{1,2}}\s+)?(?:{'|'.join(MONTHS)})\s+(?:\d{{1,2}},\s+)?)?[\w–-]*\d[\w–-]*"
     r"(?:\s+(?:BC|BCE|AD|CE|century|centuries)){0,2}\s+"
 )
+# A phrase of up to seven words before a pronoun: 'In the Near East it'.
 PLACED = re.compile(r"(?:[\w'’-]+\s+){1,7}?(?=(?:he|she|it|they)\b)")
 
 
@@ -239,7 +242,7 @@ def _short_introduction(text: str, start: int, end: int, grammar: Grammar) -> in
 
 
 def verb_after(text: str, start: int, grammar: Grammar) -> int:
-    """The offset of the first finite verb after this one; -1 if none is near."""
+    """The offset of the first finite verb from `start` on; -1 if none is near."""
     verbs, depth, count, before = grammar.verbs, 0, 0, ""
     for found in WORD.finditer(text, start):
         word = found[0]
@@ -257,7 +260,7 @@ def verb_after(text: str, start: int, grammar: Grammar) -> int:
             if count > MAX_SUBJECT_WORDS:
                 return -1
             small = word.lower()
-            # Quick to see, and true of few words.
+            # A cheap test that few words pass.
             may_be = small in verbs or (count > 1 and small.endswith("ed"))
             if may_be and word[0].islower() and _is_verb(text, found.end(), small, before, grammar):
                 return found.start()
@@ -280,6 +283,8 @@ def _is_verb(text: str, end: int, word: str, before: str, grammar: Grammar) -> b
     return word.endswith("ed") and len(word) > 3 and before != "," and before not in grammar.not_before_verbs
 
 
+# A lower-case word in -s before a function word, which a verb is likely to precede: 'survives in', 'covers the'.
+# Words in -ss, -us and -is are left out.
 PRESENT = re.compile(
     r"(?<=[\w)] )(?!(?:its|his|this|is|as|was|has|thus|plus|various|always|perhaps|across)\b)[a-z]{2,}[^\Wsui]s"
     r"(?= (?:the|an?|in|on|to|by|from|with|at|as|its|their|his|her|for|into|over|between|through|about|only|that)\b)"

@@ -17,7 +17,7 @@ from kiwiresearch.text import hedges_in
 
 @dataclass(frozen=True, slots=True)
 class PageClaims:
-    """What a page or a text claims, in its order, and the words anywhere in it that hold back."""
+    """The claims of a page or text, in its order, and all its hedging words."""
 
     page: PageDoc
     claims: tuple[Claim, ...]
@@ -25,7 +25,7 @@ class PageClaims:
     book_name: str = ""
 
     def of_type(self, wanted: str) -> PageClaims:
-        """Only the claims of a type; where none is wanted all but statements, which are most of a page's sentences."""
+        """Only the claims of this type; if it is empty, all but statements, which are most of a page's sentences."""
         if not wanted:
             return self
         if wanted == "statement":
@@ -34,7 +34,7 @@ class PageClaims:
         return replace(self, claims=tuple(claim for claim in self.claims if wanted in (claim.type, *claim.also)))
 
     def record(self) -> PageClaimsRecord:
-        """What `--json` shows of it."""
+        """The record that `--json` prints."""
         claims = tuple(ClaimRecord(**claim_record(claim)) for claim in self.claims)
         return PageClaimsRecord(self.page.title, self.page.ref.book, self.page.ref.path, claims, self.hedges)
 
@@ -52,14 +52,13 @@ class PageClaimsRecord(Record):
 
 
 def claims_of_page(page: PageDoc, book_name: str = "") -> PageClaims:
-    """What a page of a book claims."""
     return PageClaims(page, claims_of(page, book_name), _cues(page.text, page.language), book_name)
 
 
 def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageClaims:
-    """What a plain text claims. Its offsets point into the text as a page: paragraphs in lines of their own.
+    """The claims of a plain text. Offsets refer to the text as a page, with one paragraph per line.
 
-    Without a title nobody knows what its pronouns stand for, unless the text names it first.
+    Without a title, pronouns can only be resolved if the text names their subject first.
     """
     page = page_from_text(text, title, language)
     claims: Sequence[Claim] = claims_of(page)
@@ -69,7 +68,7 @@ def claims_of_text(text: str, title: str = "", language: str = "eng") -> PageCla
 
 
 def checked_claim_type(wanted: str) -> str:
-    """A type of claims, in any case; empty is none."""
+    """The claim type in lower case, empty if none is wanted; BadUsage if it is unknown."""
     name = wanted.strip().lower()
     if wanted and name not in get_args(ClaimType):
         raise BadUsage(f"There is no type {wanted!r} of claims.", remedy=f"The types are: {', '.join(CLAIM_TYPES)}.")

@@ -147,7 +147,7 @@ TYPES: tuple[ClaimType, ...] = tuple(kind for kind in CLAIM_TYPES if kind != "st
 """The types a model may give a claim; a plain statement needs no model."""
 MIN_QUOTE_WORDS, MAX_QUOTE_CHARS = 3, 400
 MIN_QUOTED_SHARE = 0.75
-"""How much of a claim's words must be from its quotes."""
+"""The share of a claim's words that must be from its quotes."""
 MAX_TAGS, MAX_TAG_CHARS, MAX_SCOPE_CHARS = 4, 40, 80
 ALL_FIELDS: list[JsonValue] = ["claim", "claim_type", "quotes", "topic_tags", "scope", "confidence"]
 """A model is asked for all of them, but the last three may be missing."""
@@ -182,14 +182,14 @@ def reply_shape(max_claims: int) -> type[Proposals]:
 
 @dataclass(frozen=True, slots=True)
 class DroppedClaim:
-    """The words of a claim, or of a chunk without a reply, and why there is no claim."""
+    """A rejected claim, or a chunk without a reply, and the reason."""
 
     reason: DropReason
     words: str
 
 
 def check_proposal(page: PageDoc, chunk: Chunk, proposed: Proposed | None, book_name: str) -> Claim | DroppedClaim:
-    """The claim, if the chunk of the page says so."""
+    """The claim, if the chunk of the page supports it, or why it is dropped."""
     if proposed is None:
         return DroppedClaim("wrong form", "")
     text = printable(proposed.claim.strip())
@@ -255,5 +255,5 @@ def _has_only(words: str, known: frozenset[str], language: str) -> bool:
 
 
 def _points(confidence: float) -> float:
-    """The model's confidence as log-odds between -0.5 and 0.5, too few to decide anything."""
+    """The model's confidence as log-odds between -0.5 and 0.5, too small to be decisive."""
     return min(max(confidence, 0.0), 1.0) - 0.5 if math.isfinite(confidence) else 0.0

@@ -76,6 +76,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
+# A semicolon before a word that can start a clause; others may only separate list items.
 SEMICOLON = re.compile(
     r"; (?=(?:the|an?|it|he|she|they|in|on|at|by|his|her|its|their|some|many|most|one|this|however)\b|[A-Z])"
 )
@@ -101,10 +102,12 @@ class SentenceMargin:
 
 
 MIN_CHARS, MAX_CHARS = 25, 320
+# Leftovers of wiki markup, addresses and references.
 JUNK = ("{{", "}}", "[[", "]]", "||", "http://", "https://", "ISBN", "@")
 CLOSING = "\"'”’)]"
 ENDS = frozenset(".!?…;")
 POINTERS = frozenset({"this", "these", "such", "similar", "here"})
+# 'this method', 'such wars'; but not 'this day', 'this is', 'such as', 'similar to'.
 POINTS_BACK = re.compile(
     r"\b(?:[Tt]his|[Tt]hese)\b(?! (?:day|is|are|was|were)\b)|\b[Ss]uch (?!as\b)\w+|\b[Ss]imilar\b(?! (?:to|in|size)\b)"
     r"|\bhere\b"
@@ -144,7 +147,7 @@ def points_outside(text: str, words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def has_unnamed_person(text: str, words: SentenceWords) -> bool:
-    """Whether a sentence has a 'he' or 'she' whom it has not named before."""
+    """Whether a sentence has a 'he' or 'she' without naming that person first."""
     if PERSON_PRONOUNS.isdisjoint(words.different):
         return False
     found = PERSON_PRONOUN.search(text)
@@ -192,6 +195,7 @@ SOUNDS = re.compile(
 BLANKS = re.compile(r"(?<=[(\[]) +| +(?=[)\],;]|\.(?:\s|$))")
 
 
+# The terms of `claim_score`, in log-odds.
 SENTENCE = 1.05
 ROW = 1.6
 REFERENCED = 0.15
@@ -249,7 +253,7 @@ def claim_score(
 
 
 def claim_signals(page: PageDoc, sentence: PageSentence, margin: SentenceMargin) -> ClaimSignals:
-    """What the page shows about how well a sentence is supported."""
+    """Signs on the page of how well a sentence is supported."""
     marks = margin.marks(sentence.start, sentence.end)
     kinds = [mark.kind for mark in marks]
     return ClaimSignals(

@@ -41,7 +41,7 @@ class ClaimPage:
         self._book_name = book_name
 
     def has_unnamed_person(self, text: str, words: SentenceWords) -> bool:
-        """Whether a sentence has a 'he' or 'she' whom neither it nor the page has named."""
+        """Whether a sentence has a 'he' or 'she' that neither it nor the page has named."""
         return not self.subjects.theme.is_person and has_unnamed_person(text, words)
 
     def claim(
@@ -119,7 +119,7 @@ class PlainClaims:
         self._wanted = wanted
 
     def from_sentence(self, number: int, sentence: PageSentence) -> Claim | None:
-        """What a sentence says, read alone or after the one before it in its paragraph."""
+        """A sentence as a statement, read alone or after the previous one in its paragraph."""
         headings = self._claim_page.headings[sentence.section]
         if not is_whole(sentence, MAX_STATEMENT_CHARS) or not self._wanted(sentence.text, headings):
             return None
@@ -165,7 +165,7 @@ class PlainClaims:
         return number > 0 and self._sentences[number - 1].block == self._sentences[number].block
 
     def _dependence(self, number: int, sentence: PageSentence) -> DependsOn:
-        """What a sentence needs to be understood, if it cannot be read alone."""
+        """The context a sentence needs, if it cannot be understood alone."""
         named, words = self._subjects.of(number), SentenceWords.of(sentence.text)
         opening = self._subjects.opening(number)
         if (
@@ -186,7 +186,7 @@ class PlainClaims:
         return "subject" if is_theme and (self._subjects.theme.is_person or is_noun) else "previous"
 
     def _points_back(self, text: str) -> bool:
-        """Whether a sentence starts with a pronoun, or with a word that stands for something outside it."""
+        """Whether a sentence starts with a pronoun, or with a word that refers to something outside it."""
         first, _, rest = text.partition(" ")
         word = first.lower()
         if any(one.lower().strip(",") in self._grammar.genders for one in rest.split()[:EARLY_WORDS]):

@@ -1,4 +1,4 @@
-"""Whom or what a sentence is about: resolves a leading "He", "It" or "The city" to a name, or gives up."""
+"""The subject of a sentence: resolves a leading "He", "It" or "The city" to a name, or gives up."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ ADVERB = re.compile(
 )
 ARTICLE = re.compile(r"^(?:an?|the)\s+")
 OWNED = re.compile(r"(.+?)['’]s?\s")
+# The name after a closing quotation mark: '", wrote Darwin'.
 SPEAKER = re.compile(rf"[\"”»],? (?:[a-z]+ ){{0,2}}({NAME.pattern})")
+# 'it's', 'they've'
 CONTRACTED = re.compile(r"(?:it|he|she|they|that|there|who|what|we|i|you)['’](?:s|d|re|ll|ve)")
+# An introductory word that counts instead: 'About 300', 'Over half', 'Around a third'.
 COUNTING = re.compile(r"\w+ (?:\d|a (?:third|half|quarter)|half|two|three)")
 MAX_SENTENCES_BACK = 4
-"""How far back a pronoun is resolved."""
+"""How many sentences back an antecedent is searched."""
 MAX_SUBJECT_CHARS = 60
 MAX_NAME_WORDS = 5
 FIRST_SENTENCES = 4
@@ -111,7 +114,7 @@ class Subjects:
         return self._by_pronoun(text, opening, words) or NamedSubject(words or self._first_words(text, opening))
 
     def _first_words(self, text: str, opening: SentenceOpening) -> str:
-        """What a sentence starts with, if no verb shows where its subject ends."""
+        """The first words of a sentence, if no verb shows where its subject ends."""
         name = NAME.match(text, opening.subject)
         if name and " " in name[0]:
             return name[0]
@@ -220,7 +223,7 @@ class Subjects:
         return NamedSubject(found.name, start, end, possessive, found.found)
 
     def _antecedent(self, number: int, gender: str) -> NamedSubject | None:
-        """Whom or what a pronoun of this gender refers to, by the sentences before it."""
+        """The antecedent of a pronoun of this gender, from the sentences before it."""
         here = self._sentences[number]
         for back in range(number - 1, max(number - 1 - MAX_SENTENCES_BACK, -1), -1):
             sentence = self._sentences[back]
@@ -230,7 +233,7 @@ class Subjects:
             word = ANY_WORD.match(sentence.text, opening.subject)
             other = self._grammar.genders.get(word[0].lower(), "") if word else ""
             if other == gender:
-                continue  # still the same one
+                continue  # refers to the same antecedent
             if other and {other, gender} == {"male", "female"}:
                 return None
             if sentence.text.count("(") != sentence.text.count(")"):
@@ -239,7 +242,7 @@ class Subjects:
             if found is not None:
                 return found
             if gender in ("thing", "several") or not self.phrase(sentence.text, opening):
-                return None  # something else came between
+                return None  # the sentence between is about something else
         # Below the lead, an 'it' without an antecedent is often what the section is about.
         return None if gender == "thing" and here.section else self._theme_for(gender)
 

@@ -1,4 +1,4 @@
-"""Which claim type a sentence has, and what its numbers measure."""
+"""Determines the claim type of a sentence, and what its numbers measure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kiwiresearch.text.dates import DateMention, DateRange, dates_in
 PRIORITY: tuple[ClaimType, ...] = (
     "quote", "disputed", "definition", "causal", "comparative", "numeric", "timeline",
 )  # fmt: skip
-"""Which type wins among equals: the rarer and more specific one."""
+"""The order of preference among equals: the rarer, more specific type wins."""
 
 MIN_TYPE_POINTS = 1.4
 """A sentence with fewer points for every type has none."""
@@ -25,6 +25,7 @@ MAX_TYPE_POINTS = 4.0
 PUNCTUATION = re.compile(r"""[.,;:!?()[\]{}"“”«»…—–/*+=<>|&%$£€°]""")
 BLANKED = bytes(ord(" ") if PUNCTUATION.match(chr(code)) else code for code in range(256))
 COPULA = re.compile(r"(?:is|are|was|were)\s+(?:also\s+|both\s+|either\s+)?(an?|the|any|one)\s+(\w+)(?:\s+(\w+))?")
+# Words such as 'forest' end in -est without being superlatives.
 SUPERLATIVE = re.compile(
     r"\b(?:the|its|their|his|her|\w+['’]s|second|third|fourth)\s+(?:most\s+[a-z]+|least\s+[a-z]+"
     r"|(?!forest|west|east|rest|interest|harvest|conquest|protest|contest|request|test|latest|priest|guest)[a-z]{2,}est)\b"
@@ -65,7 +66,7 @@ class SentenceWords(NamedTuple):
 
 
 class SentenceFeatures(NamedTuple):
-    """What the type of a sentence is decided by."""
+    """The features that decide the type of a sentence."""
 
     text: str
     cues: TypePoints
@@ -110,7 +111,6 @@ def type_of(features: SentenceFeatures) -> TypedSentence | None:
 
 
 def type_points(features: SentenceFeatures) -> TypePoints:
-    """The points of each type."""
     text, points = features.text, dict(features.cues)
     _add(points, "definition", _defining(features))
     if features.quantities:
@@ -162,6 +162,7 @@ def cue_points(words: SentenceWords, language: str) -> TypePoints:
     return points
 
 
+# The strongest cue of a type counts in full, all others only by this share.
 FURTHER_CUE_SHARE = 0.35
 
 
@@ -178,7 +179,7 @@ QUOTATION = '"“«'
 
 def _defining(features: SentenceFeatures) -> float:
     """Points for 'X is a …': more if X is what the page is about."""
-    # The lead describes what the page is about, whatever its verbs are.
+    # The lead describes the subject of the page, regardless of its verbs.
     described = MIN_TYPE_POINTS if features.lead and features.is_about_page else 0.0
     found = COPULA.match(features.text, features.verb) if features.verb >= 0 else None
     if found is None:
@@ -198,6 +199,7 @@ def _measuring(quantities: Sequence[Quantity]) -> float:
     return min(points, 3.0)
 
 
+# Durations and counts below this say less than measured quantities, so they get fewer points.
 SMALL_COUNT = 12
 
 
@@ -221,7 +223,7 @@ class Figures(NamedTuple):
 
 
 def is_counting(text: str, words: SentenceWords, grammar: Grammar) -> bool:
-    """Whether a sentence may have numbers or dates at all."""
+    """A quick check whether a sentence may have numbers or dates."""
     # A pattern for the ten ASCII digits alone is five times as fast.
     figure = ASCII_FIGURE if text.isascii() else FIGURE
     return figure.search(text) is not None or _has_number_word(words, grammar)
@@ -235,7 +237,7 @@ def _has_number_word(words: SentenceWords, grammar: Grammar) -> bool:
 
 
 def figures_of(text: str, words: SentenceWords, language: str, grammar: Grammar) -> Figures:
-    """The numbers and dates of a sentence; numbers are looked for only if not all figures belong to dates."""
+    """The numbers and dates of a sentence; numbers are searched only if some digits are not part of dates."""
     dates = dates_in(text, language)
     spans = [(one.start, one.end) for one in dates]
     only_dates = not _has_number_word(words, grammar) and all(

@@ -1,4 +1,4 @@
-"""From a topic to a corpus of pages, with a reason for each."""
+"""Crawls from a topic to a corpus of pages, with a reason for each page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that a crawl may visit, and the order in which it does."""
+"""The pages that a crawl may visit next, in order."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class CrawlCandidate:
     name_share: float = 0.0
     word_share: float = 0.0
     focus_share: float = 0.0
-    """How much of the topic's name, of its words and of the focus its text has, once that is known."""
+    """The shares of the topic's name, of its words and of the focus that its text has, once known."""
     link_share: float = 0.0
-    """How much of the topic's words its title and the links to it have."""
+    """The share of the topic's words in its title and in the links to it."""
     meaning: float = 0.0
     is_found: bool = False
-    """The search found it; no link was needed."""
+    """Whether the search found it, so that no link was needed."""
     votes: float = 0.0
     voters: int = 0
     parent: str = ""
@@ -46,19 +46,19 @@ class CrawlCandidate:
     standing: float = 0.0
     """Its rank among all pages of its book, if that is known."""
     facts: PageFacts | None = None
-    """What its page says, once it has been read."""
+    """The facts from its page, once it has been read."""
     seed: Message | None = None
     """Why it is a seed, if it is one."""
     key: FrontierKey | None = None
-    """Its latest position in the frontier, so that outdated ones can be told apart."""
+    """Its latest position in the frontier; heap entries with another key are outdated."""
 
     def learn(self, facts: PageFacts) -> None:
-        """Add what its page says."""
+        """Record the facts from its page."""
         self.facts, self.meaning = facts, facts.meaning
         self.name_share, self.word_share, self.focus_share = facts.name_share, facts.word_share, facts.focus_share
 
     def reason(self) -> Message:
-        """How the crawl came to it, in words."""
+        """How the crawl found it, as a message."""
         if self.seed:
             return Message(f"seed: {self.seed}", "crawl.seed", why=self.seed)
         linked = _link_reason(self.parent, self.best) if self.best is not None else None
@@ -94,9 +94,9 @@ def _link_place(link: LinkOffer) -> Message:
 class Frontier:
     """Best score first; then the shallower page; then book and path.
 
-    The last two make the order total: equal scores come out the same way on
-    every run, whatever order they went in. Candidates are on one level, or
-    each on the level of its depth.
+    The last two make the order total: equal scores come out the same way in
+    every run, regardless of insertion order. All candidates share one level, or
+    each is on the level of its depth.
     """
 
     def __init__(self, score_of: Callable[[CrawlCandidate], float], *, by_depth: bool) -> None:

@@ -1,4 +1,4 @@
-"""The links of a page as offers, and which links are not followed."""
+"""Turns the links of a page into offers, and filters links that are not followed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LinkFilter:
     settings: LinkFilters
     language: str = "eng"
     timeline: bool = False
-    """The topic asks for a timeline, so pages about years are allowed."""
+    """Whether the topic asks for a timeline, so that pages about years are allowed."""
     main_page: str = ""
     excluded: tuple[str, ...] = field(init=False)
 
@@ -159,8 +159,8 @@ def ranked_offers(
 ) -> Iterator[LinkOffer]:
     """The offers, best first; at most `max_new` become new candidates.
 
-    `known_points` gives the points of a page the crawl knows already, None for
-    any other: pages that are candidates already do not use up the limit.
+    `known_points` gives the points of a page that the crawl already knows, None for
+    any other: existing candidates do not use up the limit.
     """
     rows = [(offer, known_points(offer)) for offer in offers]
     rows.sort(key=lambda row: (-(100 * row[0].worth + (row[1] or 0.0)), row[0].path))

@@ -1,4 +1,4 @@
-"""Whether a page brings something new: copies of visited pages, and branches of the topic that are full."""
+"""Detects pages that add nothing new: copies of visited pages, and pages in full branches of the topic."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def vector_from_text(text: str) -> Vectors:
 SHINGLE_WORDS = 4
 SKETCHED_WORDS = 160
 SKETCHED_CHARS = 12 * SKETCHED_WORDS
-"""More than the sketched words can be long."""
+"""An upper bound for the length of the sketched words."""
 
 SKETCH_SIZE = 32
 MIN_SHARED_BY_COPIES = SKETCH_SIZE // 2
@@ -46,7 +46,7 @@ MIN_BRANCH_SIMILARITY = 0.6
 
 MAX_CATEGORIES = 12
 MIN_BRANCH_LIMIT = 5
-"""A branch may always have this many pages, however few the crawl may take."""
+"""A branch may always have this many pages, even in a small crawl."""
 
 
 def sketch_of(page: PageDoc, lowered: str) -> tuple[int, ...]:

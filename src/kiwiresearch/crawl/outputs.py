@@ -27,7 +27,7 @@ from kiwiresearch.zim import EntryRef
 
 
 def crawl_graph(state: CrawlState, url_of: Callable[[EntryRef], str]) -> dict[str, Any]:
-    """Visited pages, as many of the best candidates left, and all links from visited pages to either."""
+    """Visited pages, an equal number of the best remaining candidates, and all links from visited pages to either."""
     left = state.frontier.in_order()[: state.settings.max_pages]
     nodes = [_visited_node(order, step) for order, step in enumerate(state.visited.values(), start=1)]
     nodes += [_unvisited_node(state, candidate, url_of(candidate.ref)) for candidate in left]
@@ -247,7 +247,7 @@ def refusals(state: CrawlState) -> list[tuple[str, int]]:
 
 
 def _statement(state: CrawlState, start: StartStep, books: Mapping[str, str]) -> Iterator[str]:
-    """What was looked for and where, what was not found, and why the crawl ended."""
+    """The search and its books, the words that were not found, and why the crawl ended."""
     yield f"Looked for: {start.topic!r}{f' with a view to {start.focus!r}' if start.focus else ''}."
     for searched in start.searched:
         words = ", ".join(repr(word) for word, _ in searched.words)

@@ -1,4 +1,4 @@
-"""Reads the pages of a crawl: what they say about the topic, and where they link to."""
+"""Reads the pages of a crawl: how they relate to the topic, and where they link to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class TopicMeaning:
     """Compares the vectors of pages with the topic's.
 
-    An embedder that fails in the middle of a crawl ends it: going on without vectors would be another kind of run.
+    If the embedder fails mid-crawl, the crawl ends: continuing without vectors would make it a different kind of run.
     """
 
     def __init__(self, embedder: Embedder, topic: str) -> None:
@@ -73,7 +73,7 @@ class CrawlReader:
         self._cache: OrderedDict[EntryRef, CrawledPage] = OrderedDict()
 
     def read(self, ref: EntryRef) -> CrawledPage:
-        """Read a page, or take it out of the cache."""
+        """Read a page; a cached one is returned and removed from the cache."""
         if ref in self._cache:
             return self._cache.pop(ref)
         page = self._books[ref.book].page(ref.path)
@@ -86,7 +86,7 @@ class CrawlReader:
             self._cache.popitem(last=False)
 
     def facts(self, crawled: CrawledPage, candidate: CrawlCandidate) -> PageFacts:
-        """What a page says about itself and the topic; for one read before, only `duplicate_of` can have changed."""
+        """The facts about a page and the topic on it; on a second reading, only `duplicate_of` can have changed."""
         page = crawled.page
         if candidate.facts is not None:
             original = self._state.copies.original(candidate.facts.sketch, page.title, page.ref.book)
@@ -149,7 +149,7 @@ class CrawlReader:
         return PageLinks(offers, (*links.refused, ("another sense of the name", dropped)), links.targets - dropped)
 
     def _section_weights(self, page: PageDoc) -> tuple[float, ...]:
-        """How much the links of each section count: more if it is about the aspect asked for."""
+        """How much the links of each section count: more if it is about the requested aspect."""
         aspect = self.topic(page.ref.book).aspect
         if aspect is None:
             return (1.0,) * len(page.sections)

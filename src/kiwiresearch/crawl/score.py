@@ -1,6 +1,6 @@
 """The score of a page that a crawl may visit: a sum of terms, each of them one entry of `TERMS`.
 
-A new term needs, besides its entry here:
+In addition to its entry here, a new term needs:
 - its points, in points.toml, under the group whose weight multiplies it;
 - its label, under [signals] in messages/languages/*/graph.toml;
 - its row, in docs/reference/crawl-scoring.md.
@@ -34,7 +34,7 @@ MANY_REFERENCES = 100
 LONG_PAGE_CHARS = 20_000
 
 UNREAD_POINTS = 15.0
-"""What the text of a page that is only linked to is expected to add, until it is read."""
+"""The points expected from the text of a page that has not been read yet."""
 
 MIN_BEST_RELEVANCE = 80.0
 """The best page found is scaled up to 100 points, but not from less than this: a poor best page is not worth 100."""
@@ -50,13 +50,13 @@ class CrawlTerm:
 
 
 def _named(page: CrawlCandidate, _: CrawlScoring) -> float:
-    # Shares are rounded: a page without any of the topic's words is not about it, whatever it seems to name.
+    # Shares are rounded. A page with none of the topic's words is not about the topic, even if it seems to name it.
     has_words = page.word_share or page.search_share or page.focus_share
     return RELEVANCE["named"] * page.name_share if has_words else 0.0
 
 
 def _keywords(page: CrawlCandidate, scoring: CrawlScoring) -> float:
-    if scoring.keywords.keys().isdisjoint(page.stems):  # nearly always, and quick to see
+    if scoring.keywords.keys().isdisjoint(page.stems):  # nearly always true, and cheap to test
         return 0.0
     # Sorted, since a sum of floats depends on its order.
     weight = sum([scoring.keywords[stem] for stem in sorted(scoring.keywords.keys() & page.stems)])
@@ -129,7 +129,7 @@ TERMS = (
 
 
 class CrawlScoring:
-    """Scores the candidates of one crawl by what is known at the moment."""
+    """Scores the candidates of one crawl by what is known so far."""
 
     def __init__(self, settings: CrawlSettings) -> None:
         self.settings = settings
@@ -163,7 +163,7 @@ class CrawlScoring:
         return Score(tuple(ScoreTerm(name, points) for name, points in self._terms(candidate)))
 
     def points(self, candidate: CrawlCandidate) -> float:
-        """The total of the score, without building it: the frontier asks for it all the time."""
+        """The total of the score, without building the score, since the frontier needs it very often."""
         return round(sum([points for _, points in self._terms(candidate)]), 2)
 
     def expected_points(self, candidate: CrawlCandidate) -> float:
@@ -175,7 +175,7 @@ class CrawlScoring:
         return round(min(1.0, self._text_points(candidate) * self._scale / 100), 4)
 
     def topic_points(self, candidate: CrawlCandidate) -> float:
-        """What connects a candidate with the topic, regardless of the weights and of what is new about it."""
+        """How closely a candidate is connected with the topic, regardless of the weights and of novelty."""
         votes = min(candidate.votes, LINKS["most_votes"])
         return 100 * self.relevance(candidate) + votes + _unread_points(candidate)
 

@@ -40,7 +40,7 @@ class LinkFilters:
 
 @dataclass(frozen=True, slots=True)
 class ScoringWeights:
-    """What each group of terms is multiplied by; 0 switches it off."""
+    """The factor for each group of terms; 0 switches the group off."""
 
     relevance: float = 1.0
     link_context: float = 1.0
@@ -51,7 +51,7 @@ class ScoringWeights:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSettings:
-    """All that decides which pages a crawl takes, besides the topic and the books."""
+    """The settings that, with the topic and the books, decide which pages a crawl accepts."""
 
     max_pages: int = 80
     max_depth: int = 2

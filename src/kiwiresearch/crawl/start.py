@@ -26,10 +26,10 @@ from kiwiresearch.search import (
 from kiwiresearch.zim import EntryRef
 
 MIN_SEED_SHARE = 0.7
-"""A page with less of the best one's score is not a seed, unless the topic names it."""
+"""A page below this share of the best score is not a seed, unless the topic names it."""
 
 ENOUGH_COVERAGE = 0.5
-"""If the best page's title is this much of the topic's names, pages that only score nearly as high are not seeds."""
+"""If the best page's title covers this share of the topic's names, pages that match by score alone are not seeds."""
 
 MAX_PASSED_OVER = 8
 """How many of the pages that are not seeds are reported."""
@@ -55,7 +55,7 @@ class _SeedCandidate:
         coverage = topic.covered_by(name)
         is_sense = hit.ref in senses
         qualifier = QUALIFIER.search(name)
-        # 'Queen (band)' is not named in 'children of Queen Victoria'; a topic that is the bare name may mean it.
+        # 'children of Queen Victoria' does not name 'Queen (band)', but the topic 'Queen' may mean it.
         if qualifier and coverage < 1 and not topic.has_all(qualifier[1]):
             coverage = 0.0
         names = topic.name_stems(name) if coverage else frozenset()
@@ -97,7 +97,7 @@ def choose_seeds(
 
 
 def _by_subject(pages: Sequence[_SeedCandidate], subject: TopicSubject) -> list[_SeedCandidate]:
-    """The likeliest page about the subject in each book, then the pages about what else the topic names."""
+    """The most likely page about the subject in each book, then the pages about other things the topic names."""
     by_ref = {page.hit.ref: page for page in pages}
     chosen: list[_SeedCandidate] = []
     for hit in subject.head_pages:
@@ -164,7 +164,7 @@ def _choice(page: _SeedCandidate, why: Message, coverage: float = 0.0, *, is_hea
 
 MIN_READ = 55
 MAX_READ = 240
-"""How many search results are read; it grows with the number of pages that the crawl may take."""
+"""How many search results are read: between these limits, growing with the page limit of the crawl."""
 
 MAX_OWNER_HITS = 5
 MIN_NAME_SHARE = 0.08
@@ -172,7 +172,7 @@ MIN_NAME_SHARE = 0.08
 
 MIN_TYPED_SHARE = 0.6
 MIN_NAME_SHARE_BEYOND_HITS = 0.25
-"""A page that is not among the search's hits is a candidate if it has this much of the topic's names."""
+"""A page that is not among the hits is a candidate if it has at least this share of the topic's names."""
 
 
 def start_crawl(
@@ -185,9 +185,9 @@ def start_crawl(
     max_books: int = MAX_BOOKS,
     aspect: str = "",
 ) -> StartStep:
-    """Search the topic in the likeliest books, and choose where to start; no seeds if nothing was found.
+    """Search the topic in the most likely books, and choose the seeds; none if nothing was found.
 
-    `aspect` is the aspect of the topic, if the user names one.
+    `aspect` is the aspect that the user requested, if any.
     """
     read = min(MAX_READ, MIN_READ + settings.max_pages // 8)
     options = SearchOptions(limit=read, focus=focus, max_books=max_books, read=read)
@@ -253,7 +253,7 @@ def _subject_of(findings: SearchResult, books: Sequence[OpenBook], topic: str, a
 def _with_other_books(
     findings: SearchResult, books: Sequence[OpenBook], text: str, options: SearchOptions, advice: SearchHelpers | None
 ) -> tuple[SearchResult, list[OpenBook]]:
-    """The findings and the books to crawl; if all books are wanted, those with less to say come last."""
+    """The search result and the books to crawl; if all books are wanted, the less relevant ones come last."""
     chosen = [book for book in books if book.book.id in findings.books]
     if len(books) > options.max_books:
         return findings, chosen or list(books)[: options.max_books]
@@ -269,7 +269,7 @@ def _is_about_topic(
 ) -> bool:
     """Whether anything is about the topic: a seed with its name, a page that names it, or one with most of its words.
 
-    Most of the words as they were typed: a far-fetched correction is not what was asked for.
+    This means the words as typed: a far-fetched spelling correction is not what the user asked for.
     """
     if any(seed.coverage for seed in seeds) or any(page.is_named for page in found):
         return True
@@ -284,7 +284,7 @@ def _is_about_topic(
 
 
 def _found_pages(books: Sequence[OpenBook], topics: dict[BookId, Topic], findings: SearchResult) -> list[FoundPage]:
-    """The search's hits, with how much each is about the topic."""
+    """The hits of the search, with how much each is about the topic."""
     by_id = {book.book.id: book for book in books}
     top = max((hit.score.total for hit in findings.hits), default=0.0) or 1.0
     found = []

@@ -1,4 +1,4 @@
-"""What a crawl is asked to do, and its state: a pure function of its steps."""
+"""The plan of a crawl, and its state, which is a pure function of its steps."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class CrawlPlan:
     advice: SearchHelpers | None = None
     embedder: Embedder | None = None
     max_books: int = 2
-    """How many of the books, the likeliest ones, are searched in full."""
+    """How many books, the most likely ones, are searched in full."""
     standing: BookStanding | None = None
     aspect: str = ""
-    """The aspect of the topic, if the user names one."""
+    """The aspect that the user requested, if any."""
 
 
 MIN_RELEVANCE = 0.05
@@ -119,7 +119,7 @@ class CrawlState:
         self.steps.append(step)
 
     def importance(self, step: VisitStep) -> float:
-        """How much a visited page matters to the topic: by what it says, how often, and which pages link to it."""
+        """How much a visited page matters: by its text, how often it names the topic, and which pages link to it."""
         votes = min(self._votes_for_visited[step.ref], LINKS["most_votes"])
         return round(100 * step.relevance + REPEATED_TOPIC_POINTS * step.facts.word_share + votes, 2)
 
@@ -208,13 +208,13 @@ class CrawlState:
         self._take_offers(candidate.root if candidate else step.title, step)
 
     def _take_offers(self, root: str, step: VisitStep | RejectStep) -> None:
-        # What a disambiguation page lists takes its place, but only the search chooses seeds.
+        # The entries of a disambiguation page take its place, but at depth 1 or more: only the search chooses seeds.
         depth = step.depth + 1 if isinstance(step, VisitStep) else max(1, step.depth)
         if depth > self.settings.max_depth:
             return
         power = max(step.relevance, MIN_RELEVANCE) ** LINKS["relevance_power"]
         seed = 1 + (LINKS["seed"] - 1) * self._seed_coverage.get(step.ref, 0.0)
-        # Many links weaken each of them, but by the root of their number only: long pages are good pages.
+        # Many links weaken each other, but only by the square root of their number, since long pages are good pages.
         votes = LINKS["votes"] * seed * power / max(1, step.links) ** 0.5
         for offer in step.offers:
             self._vote(EntryRef(step.book, offer.path), offer, votes * offer.worth, depth, step.title, root)

@@ -18,7 +18,7 @@ from kiwiresearch.zim import EntryRef
 
 
 class FoundPage(NamedTuple):
-    """A page that the search found, and how much it is about the topic, in shares. Journals hold it by position."""
+    """A page that the search found, and how much it is about the topic. Journals store its fields by position."""
 
     book: BookId
     path: str
@@ -29,7 +29,7 @@ class FoundPage(NamedTuple):
     word_share: float
     focus_share: float
     is_named: bool = False
-    """It names the topic in full."""
+    """Whether it names the topic in full."""
     meaning: float = 0.0
     """How similar in meaning it is to the topic, if vectors are compared."""
 
@@ -39,7 +39,7 @@ class FoundPage(NamedTuple):
 
 
 class SeedChoice(NamedTuple):
-    """A page considered as a seed: taken or passed over, and why."""
+    """A page considered as a seed: chosen or passed over, and why."""
 
     book: BookId
     path: str
@@ -47,9 +47,9 @@ class SeedChoice(NamedTuple):
     why: Message
     score: float
     coverage: float = 0.0
-    """How much of the topic's name its title is, as a share: 1 for a page whose title is the topic."""
+    """The share of the topic's name that its title covers: 1 for a page whose title is the topic."""
     is_head: bool = False
-    """It is about the subject itself, of which all or one aspect is asked for."""
+    """Whether the page is about the topic's subject itself, even if only one aspect was asked for."""
 
     @property
     def ref(self) -> EntryRef:
@@ -57,25 +57,25 @@ class SeedChoice(NamedTuple):
 
 
 class LinkOffer(NamedTuple):
-    """A page that another one links to: how often, how prominently, in which words. Journals hold it by position."""
+    """A linked page: how often, how prominently and in what words. Journals store the fields by position."""
 
     path: str
     title: str
     worth: float
-    """By place and number of its links, whatever the relevance of the linking page."""
+    """From the place and number of its links, regardless of how relevant the linking page is."""
     times: int
     context: float
-    """How much of the topic's words the sentence around the link has, as a share."""
+    """The share of the topic's words in the sentence around the link."""
     place: str
     section: str
     anchor: str
     sentence: str
     is_new: bool
-    """It becomes a candidate, unless it is one already; the others only count as links."""
+    """Whether it may become a candidate; the others only count as links."""
 
 
 class PageFacts(NamedTuple):
-    """What is known about a page once it has been read. Journals hold it by position."""
+    """The facts about a page that has been read. Journals store the fields by position."""
 
     name_share: float
     word_share: float
@@ -103,7 +103,7 @@ class SearchedBook:
     words: tuple[tuple[str, float], ...]
     """Words of the topic and of the focus, and how rare each is."""
     unknown: tuple[str, ...]
-    """Words of the topic that the book does not have."""
+    """Topic words that do not occur in the book."""
     corrected: str
     pages: int
     """Pages found."""
@@ -119,7 +119,7 @@ class StartStep:
     topic: str
     focus: str
     timeline: bool
-    """The topic asks for a timeline, so pages about years are taken."""
+    """Whether the topic asks for a timeline, so that pages about years are accepted."""
     searched: tuple[SearchedBook, ...]
     seeds: tuple[SeedChoice, ...]
     passed: tuple[SeedChoice, ...]
@@ -127,9 +127,9 @@ class StartStep:
     head: str = ""
     """The subject of the topic."""
     aspect: str = ""
-    """The aspect of it that is asked for; empty if all of it is."""
+    """The requested aspect of the subject; empty if none was requested."""
     senses: tuple[str, ...] = ()
-    """Titles of other pages that the same name may mean."""
+    """Titles of other pages that the same name could refer to."""
 
     @property
     def heads(self) -> frozenset[EntryRef]:
@@ -139,7 +139,7 @@ class StartStep:
 
 @dataclass(frozen=True, slots=True)
 class VisitStep:
-    """A page was taken into the corpus, and its links were offered."""
+    """A page was added to the corpus, and its links were offered."""
 
     kind: ClassVar[str] = "visited"
     book: BookId
@@ -151,7 +151,7 @@ class VisitStep:
     """Its first sentence."""
     depth: int
     reason: Message
-    """How the crawl came to it."""
+    """How the crawl found it."""
     lines: tuple[ScoreTerm, ...]
     relevance: float
     runner_up: str
@@ -173,7 +173,7 @@ class VisitStep:
 
 @dataclass(frozen=True, slots=True)
 class RejectStep:
-    """A page was read and not taken: put back with a lower score, or dropped."""
+    """A page was read but not accepted: put back with a lower score, or dropped."""
 
     kind: ClassVar[str] = "looked"
     book: BookId
@@ -181,17 +181,17 @@ class RejectStep:
     title: str
     why: str
     gone: bool
-    """It was dropped, and is not a candidate any more."""
+    """Whether it was dropped, so that it is no longer a candidate."""
     facts: PageFacts | None
     depth: int = 0
     relevance: float = 0.0
     links: int = 0
     offers: tuple[LinkOffer, ...] = ()
-    """What a disambiguation page lists, offered in its place."""
+    """The entries of a disambiguation page, offered in its place."""
     refused: tuple[tuple[str, int], ...] = ()
     """Why links of a disambiguation page were not offered, and how many."""
     is_weak: bool = False
-    """It is hardly related to the topic."""
+    """Whether it is hardly related to the topic."""
 
     @property
     def ref(self) -> EntryRef:
@@ -206,12 +206,12 @@ class LearnStep:
     keywords: tuple[tuple[str, float], ...]
     """Stems, and the weight of each, as a share of the first one's."""
     words: tuple[str, ...]
-    """The same keywords as people write them."""
+    """The same keywords as readable words."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndStep:
-    """The crawl is over, and why."""
+    """The crawl has ended, with the reason."""
 
     kind: ClassVar[str] = "ended"
     why: Message
@@ -241,7 +241,7 @@ def step_from_record(row: Mapping[str, Any]) -> CrawlStep:
     kind = KINDS.get(row["step"])
     if kind is None:
         raise ValueError(f"unknown step {row['step']!r}")
-    names = {field.name for field in fields(kind)}  # rows of a journal have more than their steps
+    names = {field.name for field in fields(kind)}  # journal rows have more fields than their steps
     values = {key: value for key, value in row.items() if key in names}
     if kind is StartStep:
         values |= {

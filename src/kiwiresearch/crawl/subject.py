@@ -1,4 +1,4 @@
-"""The subject of a topic, and the aspect of it that is asked for."""
+"""Splits a topic into its subject and the requested aspect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiwiresearch.text import are_related_forms, fold, language_words, stemmer, 
 from kiwiresearch.zim import EntryRef
 
 WHOLE_TOPIC, OWNER, AFTER_LINK, ONLY_AN_ASPECT = 10.0, 3.0, 1.5, -3.0
-"""Points for a part of the topic as its subject, besides one for each word: it is the whole topic, it owns something
+"""Points for a part of the topic as its subject, in addition to one per word: it is the full topic, it owns something
 ('Jupiter's …'), it follows a linking word ('… of Japan'), or it only names an aspect ('history')."""
 
 MAX_HITS, MAX_EXTRA_WORDS = 5, 2
@@ -21,14 +21,14 @@ RELATED_WORD = 0.9
 
 
 class TopicSubject(NamedTuple):
-    """What a topic is about (its head), and the aspect of it that is asked for; both in words."""
+    """The subject of a topic (its head) and the requested aspect, both as text."""
 
     head: str
     aspect: str = ""
     head_pages: tuple[Hit, ...] = ()
-    """Pages about it, the likeliest first: several if its name has several senses, or two books have it."""
+    """Pages about it, most likely first: several if its name has several senses, or two books have it."""
     other_pages: tuple[Hit, ...] = ()
-    """Pages about what else the topic names: 'Slavery' of 'Slavery in the United States', 'Bear' of 'polar bear'."""
+    """Pages about other things the topic names: 'Slavery' in 'Slavery in the United States', 'Bear' in 'polar bear'."""
     is_head_in_topic: bool = True
     """Whether the topic names it; otherwise it is what the search found first."""
 
@@ -47,9 +47,9 @@ class _Part:
 
 
 def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequence[Hit]]) -> TopicSubject:
-    """Split a topic by the titles in it; `hits` are what the search found for all of it.
+    """Split a topic by the titles in it; `hits` are the search results for the full topic.
 
-    `search` looks for an owner on its own, who may rank low among them: 'Napoleon's invasion of Russia'.
+    `search` is used for an owner alone, who may rank low among them: 'Napoleon's invasion of Russia'.
     """
     hits = [hit for hit in hits if not is_disambiguation_hit(hit)]
     titled = list(_parts(query, hits))
@@ -62,7 +62,7 @@ def read_subject(query: Query, hits: Sequence[Hit], search: Callable[[str], Sequ
     head = parts[0]
     others = [part for part in parts[1:] if not part.overlaps(head) and part.points >= 1]
     wider = _with_words_before(query, head)
-    if wider != head.first:  # there is no page 'polar bear', and 'Bear' is about more
+    if wider != head.first:  # the books have no page 'polar bear', and 'Bear' covers more than the topic
         narrow = _Part(wider, head.last, (), 0.0)
         return TopicSubject(_written(query, wider, head.last), _rest(query, narrow), (), _best_pages([head, *others]))
     aspect = _rest(query, head)
@@ -149,7 +149,7 @@ def _is_aspect(query: Query, words: Sequence[str]) -> bool:
 
 
 def _with_words_before(query: Query, head: _Part) -> int:
-    """The first word of a subject of which the title is only the end: 'polar' before 'bear'."""
+    """The index of the first word of a subject that ends with the title: 'polar' before 'bear'."""
     places = {term.place: term.word for term in query.terms}
     first = head.first
     is_linked = AFTER_LINK <= _bonus(query, first, head.last) < OWNER

@@ -14,10 +14,10 @@ from kiwiresearch.text import AspectWords, fold, language_words, occurrences, st
 
 SINGLE_MENTION = 0.7
 MANY_MENTIONS = 3
-"""A text that says a name once may do so in passing: it counts this share of one that says it many times."""
+"""A text with a single mention may name it in passing: it counts this share of a text with many mentions."""
 
 MAX_GAP_CHARS = 24
-"""Between two words of a name, which only stop words may separate: 'Treaty of the Bogue'."""
+"""The largest gap between two words of a name, which only stop words may separate: 'Treaty of the Bogue'."""
 
 MAX_ABBREVIATION = 3
 """A full stop after this few letters does not end a sentence: 'John F. Kennedy', 'St. Louis'."""
@@ -102,23 +102,23 @@ FULL_NAME_SHARE = 0.999
 """Shares are sums of floats, so a full name may come out below 1."""
 
 CONTEXT_CHARS, MAX_MENTIONS, ENOUGH_ASPECT_MENTIONS = 160, 40, 3
-"""The aspect is looked for around this many mentions of the name; a page that has it near three is about it."""
+"""The aspect is searched within this distance of up to this many mentions; near three of them, the page is about it."""
 
 NO_ASPECT_SHARE = 0.3
-"""What naming the subject counts on a page that says nothing about the aspect asked for."""
+"""The factor for naming the subject on a page that says nothing about the requested aspect."""
 
 
 class TopicShares(NamedTuple):
     """How much a text is about the topic, in shares."""
 
     name_share: float
-    """How much of the topic's names it says in one piece."""
+    """The share of the topic's names that it has in one piece."""
     word_share: float
-    """How much of the topic's words it has, by their rarity and number."""
+    """The share of the topic's words that it has, by their rarity and number."""
     focus_share: float
     """The same for the words of the focus."""
     is_named: bool = False
-    """It names the topic in full, if only once."""
+    """Whether it names the topic in full, even if only once."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Topic:
     names: tuple[tuple[QueryTerm, ...], ...]
     """The names in it, without an aspect such as 'causes of'."""
     aspect: AspectWords | None = None
-    """The aspect asked for, if not all is."""
+    """The requested aspect, if there is one."""
 
     @classmethod
     def of(cls, book: OpenBook, query: Query, aspect: str = "") -> Topic:
@@ -208,13 +208,13 @@ class Topic:
         return all(stem_of(word) in known for word in fold(words).split())
 
     def name_stems(self, title: str) -> frozenset[str]:
-        """The words of a title but for stop words and a qualifier in brackets."""
+        """The stems of a title, without stop words and a qualifier in brackets."""
         stem_of = stemmer(self.query.language)
         stop_words = language_words(self.query.language).stop_words
         return frozenset(stem_of(word) for word in fold(QUALIFIER.sub("", title)).split() if word not in stop_words)
 
     def covered_by(self, title: str) -> float:
-        """How much of the topic's names a title is, if it has no other words."""
+        """The share of the topic's names that a title covers, if it has no other words."""
         stems = self.name_stems(title)
         weights = {term.stem: self.rarity[term.stem] for name in self.names for term in name}
         if not stems or not stems <= weights.keys():
@@ -232,7 +232,7 @@ class TopicPlaces:
     """Words that are not in it."""
 
     def between(self, start: int, end: int) -> float:
-        """How much of the topic's words are between two offsets, as a share, at most 1."""
+        """The share of the topic's words between two offsets, at most 1."""
         if not self.total:
             return 0.0
         found = 0.0
@@ -269,7 +269,7 @@ class Keywords(NamedTuple):
 def words_near_topic(
     lowered: str, sentences: Sequence[int], places: TopicPlaces, language: str
 ) -> tuple[tuple[str, int], ...]:
-    """The words of the sentences about the topic but for stop words, the most frequent first."""
+    """The words of the sentences about the topic, without stop words, most frequent first."""
     stop_words = language_words(language).stop_words
     numbers = sorted({bisect_right(sentences, place) for _, found in places.found for place in found})[:MAX_SENTENCES]
     ends = [*sentences, len(lowered)]

@@ -38,15 +38,15 @@ MAX_WEAK_IN_A_ROW = 8
 """The crawl ends after this many such pages in a row."""
 
 MAX_LOOKS_PER_PAGE = 2
-"""How many pages may be read and put back, for each page that may be taken.
+"""How many pages may be read and put back, for each page that may be accepted.
 
-After that the best candidate is taken even if reading it lowered its score.
+After that, the best candidate is accepted even if reading it lowered its score.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlMove:
-    """A step, and the page that it took, if any."""
+    """A step, and the page that it accepted, if any."""
 
     step: CrawlStep
     page: PageDoc | None = None
@@ -125,7 +125,7 @@ class Walker:
         return frontier.best(level)
 
     def _look_at(self, candidate: CrawlCandidate) -> CrawlMove:
-        """Read the best candidate and take it, unless reading it drops it below another."""
+        """Read the best candidate and accept it, unless its text drops it below another."""
         state, scoring, ref = self.state, self.state.scoring, candidate.ref
         try:
             crawled = self._reader.read(ref)
@@ -188,14 +188,14 @@ class Walker:
         return CrawlMove(step, page)
 
     def _ranks_above(self, other: CrawlCandidate, known: CrawlCandidate) -> bool:
-        """Whether another candidate is to be read first, now that this one has been."""
+        """Whether another candidate should be read before this one is accepted."""
         if self._settings.strategy == "bfs" and other.depth != known.depth:
             return other.depth < known.depth
         expected = self.state.scoring.expected_points
         return (-expected(other), other.depth, other.ref) < (-expected(known), known.depth, known.ref)
 
     def _follow_redirect(self, candidate: CrawlCandidate, page: PageDoc) -> RejectStep:
-        """A page that only leads to another is dropped, and the other is offered in its place."""
+        """Drop a page that only redirects to another, and offer that one instead."""
         step = _dropped(candidate, f"it only leads to {page.title!r}")
         if self.state.is_known(page.ref):
             return step
@@ -204,7 +204,7 @@ class Walker:
         return replace(step, depth=candidate.depth, relevance=relevance, links=1, offers=(offer,))
 
     def _runner_up(self, candidate: CrawlCandidate) -> CrawlCandidate | None:
-        """The best candidate but this one."""
+        """The best candidate other than this one."""
         frontier = self.state.frontier
         frontier.remove(candidate.ref)
         runner_up = self._best()
@@ -224,7 +224,7 @@ class Walker:
         return tuple(ranked_offers(links.offers, max_new, known_points))
 
     def _offer_senses(self, candidate: CrawlCandidate, crawled: CrawledPage, facts: PageFacts) -> RejectStep:
-        """A disambiguation page is dropped, and its entries are offered in its place."""
+        """Drop a disambiguation page, and offer its entries instead."""
         links = self._reader.links(crawled)
         return replace(
             _dropped(candidate, "it only lists senses, which are offered instead", facts),

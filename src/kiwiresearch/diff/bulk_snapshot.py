@@ -120,10 +120,10 @@ def _failed(folder: BulkFolder) -> Iterator[Row]:
 
 
 SHARDS_KEPT = 4
-"""Shards kept in memory: pages close to each other in one snapshot mostly are in the other."""
+"""The size of the shard cache: pages close together in one snapshot are mostly close together in the other."""
 
 BROKEN = (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError, RecursionError, KiwiError)
-"""What a row that is not a claim may raise."""
+"""The exceptions that a row that is not a claim may raise."""
 
 
 class BulkSnapshot:

@@ -1,4 +1,4 @@
-"""Changes of pages and claims between two snapshots, and which claims are disputed now, there or on other pages."""
+"""Changes of pages and claims between two snapshots, and claims that are newly disputed, there or on other pages."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def checked_kinds(wanted: str) -> tuple[ChangeKind, ...]:
 
 
 PageState = Literal["both", "added", "removed", "unreadable", "leads elsewhere", "told again"]
-"""A page is "told again" for what other pages say against it."""
+"""A page is "told again" if claims on other pages contradict its claims."""
 MovedBy = Literal["", "title", "redirect", "text"]
 RENAMED: tuple[MovedBy, ...] = ("redirect", "text")
-"""If a page kept its title, only its path differs, which is no news to a reader."""
+"""A page found by its title is not renamed: only its path differs, which readers do not see."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimDoubt:
-    """Why a claim is disputed now and was not before."""
+    """Why a claim is newly disputed."""
 
     how: Literal["contradicted", "hedged", "marked"]
     why: str
@@ -172,7 +172,7 @@ HEDGE_KINDS = ("may", "debated", "uncertain")
 MARKS = (("disputed", "The page marks it as disputed."), ("citation_needed", "The page asks for a source of it."))
 
 Before = Mapping[ClaimId, Claim]
-"""For claims of the new snapshot, the claim that they were in the old one, in the same or in other words."""
+"""Maps claims of the new snapshot to their old versions, worded the same or differently."""
 
 
 def hedging_words(claim: Claim) -> list[str]:
@@ -181,7 +181,7 @@ def hedging_words(claim: Claim) -> list[str]:
 
 
 def new_doubts(old: Claim, new: Claim) -> Iterator[ClaimDoubt]:
-    """What is new in doubts about a claim: its own hedges, and marks of the page."""
+    """New doubts about a claim: its own hedges, and marks on the page."""
     cues = hedging_words(new)
     if cues and not hedging_words(old):
         yield ClaimDoubt("hedged", f"It is held back now: {', '.join(map(repr, cues))}.")
@@ -325,7 +325,7 @@ class AcrossPages:
 
 
 def _has_page(claim: Claim, side: Snapshot) -> bool:
-    """Whether a page has its subject as title: 'The album' is another one on every page."""
+    """Whether its subject is the title of a page: 'The album' means a different one on every page."""
     if not (claim.measures or claim.dates) or _is_row_of_others(claim):
         return False
     return any(side.by_title(name) for name in dict.fromkeys((claim.subject, claim.subject.removeprefix("The "))))

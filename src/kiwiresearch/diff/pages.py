@@ -1,4 +1,4 @@
-"""Which page of an old snapshot is which of a new one, and what changed on it, claim by claim."""
+"""Matches the pages of two snapshots, and compares them claim by claim."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def page_change(pair: PagePair, old: Snapshot, new: Snapshot) -> PageChange:
         return _unreadable(pair, f"It took more than {PAGE_TIMEOUT_S:.0f} seconds.")
     except KiwiError as problem:
         return _unreadable(pair, problem.message)
-    except Exception as problem:  # whatever is wrong with one page does not concern the others
+    except Exception as problem:  # a bug triggered by one page must not stop the others
         return _unreadable(pair, f"{type(problem).__name__}: {problem}")
 
 
@@ -199,7 +199,7 @@ def removed_pages(old: Snapshot, new: Snapshot, known: Moves) -> Iterator[PagePa
 
 
 def find_page_pair(words: str, old: Snapshot, new: Snapshot) -> PagePair:
-    """The page that a user means by a title or a path, in both snapshots or in one."""
+    """The page with this title or path, in both snapshots or in one."""
     after = new.find(words)
     if after is not None:
         return _pair_of_new(after, old, new, (words, TITLE_BRACKET.sub("", words)))
@@ -229,7 +229,7 @@ def _same(old: str, new: str) -> PagePair:
 
 
 def counterpart(path: str, here: Snapshot, there: Snapshot) -> str | None:
-    """The same page in the other snapshot, seen from both sides: by a spelling of its path, or by its title."""
+    """The same page in the other snapshot, by a spelling of its path or by its title, if both directions agree."""
     found = _by_path(path, there)
     if found is None:
         found = _by_title(path, here, there)
@@ -268,7 +268,7 @@ def _target_of(path: str, old: Snapshot, new: Snapshot) -> str | None:
 
 
 def _spellings(path: str) -> Iterable[str]:
-    """A path as it is, and as older and newer books spell it."""
+    """A path unchanged, and as older and newer books spell it."""
     plain = plain_path(path)
     ended = f"{plain}{OLD_ENDING}"
     return dict.fromkeys((path, plain, ended, f"{OLD_NAMESPACE}{plain}", f"{OLD_NAMESPACE}{ended}"))

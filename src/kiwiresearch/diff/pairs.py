@@ -39,9 +39,9 @@ class BookPair:
 
 
 def book_keys(old: Sequence[BookEdition], new: Sequence[BookEdition]) -> dict[str, BookKey]:
-    """What two snapshots of a book share: name and language.
+    """The key that two snapshots of a book share: name and language.
 
-    If a run has two books of the same name, the flavour tells them apart; if that is the same too, each book only
+    If a run has two books of the same name, the flavour distinguishes them; if that is the same too, each book only
     matches itself.
     """
     found: dict[str, BookKey] = {}
@@ -79,7 +79,7 @@ def book_pairs(
 
 
 def page_key(ref: EntryRef, keys: Mapping[str, BookKey]) -> PageKey:
-    """What identifies a page across snapshots."""
+    """The key that identifies a page across snapshots."""
     return keys.get(ref.book, (ref.book,)), plain_path(ref.path)
 
 
@@ -153,7 +153,7 @@ class ComparedClaim:
 
     @cached_property
     def written(self) -> Hashable:
-        """All its numbers, however they were parsed: two dates, or a range from one to the other."""
+        """All its numbers, no matter how they were parsed: as two dates, or as a range between them."""
         days = [day for one in self.claim.dates for day in (one.when.earliest, one.when.latest)]
         bounds = (min(days), max(days)) if days else ()
         return tuple(_numbers(self.claim.text)), self._measured(has_unit=True), bounds
@@ -207,9 +207,9 @@ SAME_KEYS: Sequence[Callable[[ComparedClaim], Hashable]] = (
     lambda one: (HYPHEN.sub(" ", one.text), one.claim.type),
     lambda one: (one.subject, tuple(comparable(quote.text) for quote in one.claim.quotes), one.claim.type),
 )
-"""What makes two claims the same, the surest first; the last is the same quote in other words.
+"""The keys by which two claims count as the same, the surest first; the last is the same quote worded differently.
 
-The fourth takes 'a half-hour' and 'a half hour' as the same.
+The fourth treats 'a half-hour' and 'a half hour' as the same.
 """
 
 

@@ -29,12 +29,12 @@ from kiwiresearch.runs import Manifest, Run
 from kiwiresearch.text import TextRun, comparable, marked_differences
 
 COMPARED_FIELDS = ("topic", "focus", "aspect", "version", "model", "model_pages", "critic", "embedder")
-"""What is compared of two manifests, besides settings and books."""
+"""The fields of two manifests that are compared, in addition to settings and books."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """Something that was set otherwise; nested settings have a dot in their name."""
+    """A setting that differs; nested settings have a dot in their name."""
 
     name: str
     old: Any
@@ -179,7 +179,7 @@ class Difference:
     old: Claim | None
     new: Claim | None
     hedging: bool = False
-    """Whether other words hold it back now, or none."""
+    """Whether its hedging words changed or disappeared."""
     page_in_both: bool = True
     """Whether both runs have read its page."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kiwiresearch.zim import LibzimArchive
 
 DISTINCTIVE_CHARS = 200
-"""Pages with the same text are taken for one only if it is this long: short texts are often the same."""
+"""Pages with the same text count as one page only if it is this long: short texts are often the same."""
 
 REFRESH = re.compile(rb"http-equiv", re.IGNORECASE)
 """A sign that the page may only redirect elsewhere."""
@@ -77,7 +77,7 @@ class Snapshot(Protocol):
     def title(self, path: str) -> str: ...
 
     def find(self, words: str) -> str | None:
-        """The page that a user means by a title or a path."""
+        """The page that a title or path from the user refers to."""
         ...
 
     def read(self, path: str) -> SnapshotPage | None:

@@ -65,7 +65,7 @@ def open_snapshot(place: SnapshotPlace) -> Snapshot:
 
 @contextmanager
 def snapshot_places(workspace: Workspace, old: str, new: str) -> Iterator[tuple[SnapshotPlace, SnapshotPlace]]:
-    """The snapshots that a user names, for as long as they are compared."""
+    """The two snapshots that the user names; temporary indexes exist only within the context."""
     with tempfile.TemporaryDirectory(prefix="kiwiresearch-diff-") as spare:
         before, after = (_place(workspace, name, Path(spare) / which) for name, which in ((old, "old"), (new, "new")))
         check_versions(before, after)
@@ -126,9 +126,9 @@ def _bulk_folder(name: str) -> Path | None:
 
 BATCH_PAGES = 32
 WORTH_PAGES = 400
-"""Smaller books are compared before other processes have started."""
+"""Smaller books are compared in one process, which is done before others would have started."""
 AHEAD = 3
-"""Batches per process that wait to be compared or to be reported."""
+"""The number of batches per process that may wait to be compared or reported."""
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -146,7 +146,6 @@ Work = Callable[[OpenSnapshots, tuple[In, ...]], list[Out]]
 
 
 def compare_pages(sides: OpenSnapshots, pairs: tuple[PagePair, ...]) -> list[PageChange]:
-    """How each page changed."""
     return [page_change(pair, sides.old, sides.new) for pair in pairs]
 
 
@@ -219,7 +218,7 @@ def _start_child(old: SnapshotPlace, new: SnapshotPlace) -> None:
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent is gone: a killed parent cannot end its children, and they would wait for ever."""
+    """Exit when the parent is gone: a killed parent cannot stop its children, which would wait forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -276,7 +275,7 @@ class SnapshotDiff:
         self.notes = [LEADS_ONLY] if sides.old.lead_only != sides.new.lead_only else []
         self.notes += [] if sides.old.has_all_pages and sides.new.has_all_pages else [CLAIMS_ONLY]
         self.notes += [f"Pages that {whose} hides are not compared." for whose in dict.fromkeys(self._hiding())]
-        """What a reader should know about the comparison."""
+        """Caveats about the comparison, for the reader."""
 
     def record(self) -> dict[str, Any]:
         return {"new": asdict(self.new), "notes": self.notes, "old": asdict(self.old)}
@@ -297,7 +296,6 @@ class SnapshotDiff:
                 yield place.policy.label
 
     def changes(self, tell: Callable[[BulkProgress], None] = lambda _: None) -> Iterator[PageChange]:
-        """How every page changed."""
         moves = find_moves(self._sides.old, self._sides.new)
         pages = self._sides.new.pages + moves.gone
         with ExitStack() as stack:

@@ -19,12 +19,12 @@ from kiwiresearch.text import count_of
 from kiwiresearch.zim import title_of_path
 
 MAX_TITLES = 12
-"""Up to this many pages that were added, removed or renamed are named to users."""
+"""Users see the names of up to this many added, removed or renamed pages."""
 
 NAMED = ("added", "removed", "renamed", "unreadable")
 
 SAME_CLAIM_LIKENESS = 0.75
-"""From this share of common words on, a different number surely is about the same thing."""
+"""From this share of common words on, two different numbers are surely about the same thing."""
 
 DOUBT_WEIGHTS = {"contradicted": 6.0, "marked": 5.0, "hedged": 3.5}
 
@@ -81,7 +81,7 @@ class DiffTally:
         return [name for _, _, name in sorted(self._named[what], reverse=True)]
 
     def highlights(self) -> list[PageHighlights]:
-        """The pages with the most important changes, with as many changes as were asked for."""
+        """The pages with the most important changes, up to the requested number of changes."""
         found: list[PageHighlights] = []
         left = self._limit
         for _, _, one in sorted(self._best, key=lambda row: row[:2], reverse=True):
@@ -135,7 +135,7 @@ class DiffTally:
 
 
 def _push(heap: list[Any], row: tuple[Any, ...], most: int) -> None:
-    """Keep the largest rows; their second items all differ, so that the third are never compared."""
+    """Keep the largest rows. Their second items all differ, so the third, which cannot be compared, never are."""
     if len(heap) < most:
         heapq.heappush(heap, row)
     else:
@@ -162,9 +162,9 @@ RecordWriter = Callable[[Mapping[str, Any]], None]
 
 @contextmanager
 def json_lines_file(file: Path) -> Iterator[RecordWriter]:
-    """Write records as JSON lines next to the file and rename it at the end; until then there is no file.
+    """Write records as JSON lines to a temporary file, which is renamed at the end.
 
-    Whether it can be written is known before the work begins.
+    It is opened at once, so that a file that cannot be written fails before the work starts.
     """
     with reporting_file_errors(file, OUT_REMEDY):
         part = file.with_name(f".{file.name}.{secrets.token_hex(4)}")

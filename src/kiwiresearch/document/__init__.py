@@ -1,4 +1,4 @@
-"""Documents before they are Markdown or HTML, and the elements of SVG pictures in them."""
+"""Format-independent documents, their Markdown and HTML renderers, and elements of SVG pictures."""
 
 from __future__ import annotations
 

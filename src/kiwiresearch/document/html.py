@@ -90,7 +90,7 @@ def blocks_in_html(blocks: Sequence[Block]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text without markup, on one line; a space at either end is kept."""
+    """Escaped text on one line; a space at either end is preserved."""
     before = " " if text[:1].isspace() else ""
     after = " " if text[-1:].isspace() and text.strip() else ""
     return f"{before}{escape(printable(text).strip())}{after}"

@@ -1,4 +1,4 @@
-"""A document as Markdown. Words of sources stay words: nothing in them becomes markup."""
+"""A document as Markdown. Text from sources is escaped, so that nothing in it becomes markup."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ LINE_END = "  \n  "
 """Two spaces make a line break, and two more keep what follows within an item of a list."""
 IN_ADDRESS = str.maketrans({sign: f"%{ord(sign):02X}" for sign in "()<>\\|`"})
 AUTOLINK = re.compile(r"(?<=[a-zA-Z])(?=://)|(?<=www)(?=\.)", re.IGNORECASE)
-"""Where a bare address in the words of a source would become a link of its own."""
+"""Where to break a bare address in the words of a source, so that it does not become a link."""
 MAX_DEPTH = 12
-"""Deeper lists are lists of lists that no reader shows well."""
+"""Deeper lists are not indented further, since no reader shows that well."""
 
 
 def markdown(document: Document, *, breaks_autolinks: bool = False) -> str:
-    """The document as text that any Markdown reader shows alike.
+    """The document as Markdown that all readers show the same way.
 
     Family reports break bare addresses in the words of sources, so that these do not become links. Research briefs
     do not, since `verify` compares their bytes with those of runs that were made before.
@@ -141,14 +141,14 @@ class _MarkdownWriter:
     def _span(self, span: Span) -> str:
         if span == BREAK:
             return LINE_END
-        # A space at the edge of a span is part of the sentence; only those inside are made one.
+        # A space at the edge of a span belongs to the sentence; only white space inside is collapsed.
         before = " " if span.text[:1].isspace() else ""
         behind = " " if span.text[-1:].isspace() and span.text.strip() else ""
         text = self.words(span.text)
         if text and (span.emphasis or span.strong):
             mark = "*" * (span.emphasis + 2 * span.strong)
             text = f"{mark}{text}{mark}"
-        # Markdown knows no anchors of ours, so that links within the document are left out.
+        # Markdown has no anchors for our headings, so links within the document are left out.
         if url := external_url(span.url):
             text = f"[{text}]({_address(url)})"
         return f"{before}{text}{behind}"

@@ -8,16 +8,16 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote
 
 SCHEMES = ("http://", "https://", "zim://", "#")
-"""What a link may lead to; the text of a source never chooses another."""
+"""The allowed link targets; text from a source cannot add others."""
 
 NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 Tone = Literal["", "good", "fair", "weak", "bad"]
-"""How well something is supported; words say it as well."""
+"""How well something is supported; the text says so too."""
 
 
 class Span(NamedTuple):
-    """Some words; with a URL they are a link. Foreign ones are shown in the direction of their own letters."""
+    """Some words, a link if they have a URL. Foreign ones are shown in the direction of their own script."""
 
     text: str
     url: str = ""
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 BREAK = Span("\n")
-"""The end of a line within a sentence, where its writer has put one."""
+"""A line break that the author put within a sentence."""
 
 Line = tuple[Span, ...]
 
@@ -57,11 +57,11 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What a sentence rests on: a few places for every reader, and all quotes for those who unfold it."""
+    """The support of a sentence: a few places always shown, and all quotes once unfolded."""
 
     cites: tuple[Cite, ...]
     more: int
-    """Pages that say so too."""
+    """How many more pages say the same."""
     sureness: str
     quotations: tuple[Quotation, ...]
 
@@ -162,7 +162,7 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[Sentences, ...], ...]
     label: str
-    """What it shows, for those who cannot see it."""
+    """A description for screen readers."""
     role: str = ""
     names_cells: bool = False
     """Whether cells carry the heading of their column, for layouts that show rows as cards."""

@@ -77,7 +77,7 @@ class FontMetrics:
         return (*lines, self.shortened(" ".join(rest), width, size)) if rest else tuple(lines)
 
 
-# The two differ only in history: pictures are parts of reports, whose bytes `verify` compares.
+# The two differ only for historical reasons, but `verify` compares the bytes of reports, including their pictures.
 BRIEF_FONT = FontMetrics(0.38, 0.62, 0.75, frozenset("mMW@%—…⚠"), knows_rare_signs=False)
 FAMILY_FONT = FontMetrics(0.4, 0.64, 0.78, frozenset("mwMW@%—…&"), knows_rare_signs=True)
 

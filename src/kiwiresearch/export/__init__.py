@@ -1,4 +1,4 @@
-"""A finished run in the formats of readers and other programs."""
+"""Exports a finished run to formats for readers and other programs."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def source_page_body(page: RunPage, pages: Sequence[RunPage], notes: NotesOn, ad
         lines += ["<h2>Links to</h2>", "<ul>"]
         lines += [f'<li><a href="{escape(place)}" dir="auto">{escaped(title)}</a></li>' for place, title in links]
         lines.append("</ul>")
-    # At the end, so that the snippets of a search begin with what the page says.
+    # At the end, so that search snippets start with the page's content.
     return "\n".join([*lines, *_origin(page)])
 
 
@@ -190,7 +190,7 @@ def _parts(blocks: tuple[Block, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _raised(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """A part of the brief as a page of its own: its heading becomes the page's."""
+    """A part of the brief as a separate page: its heading becomes the page's."""
     head, *rest = blocks
     assert isinstance(head, Heading)
     return (Heading(head.line, 1), *rest)

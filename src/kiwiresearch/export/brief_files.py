@@ -59,9 +59,9 @@ ENDS = (".", "!", "?", "…", "”", ")")
 
 
 def note_blocks(findings: RunFindings, *, inside: bool = False) -> tuple[Block, ...]:
-    """All notes under a heading of their own; nothing if there are none.
+    """All notes under a separate heading; nothing if the run has no notes.
 
-    What a note is about is a link to its page: in the book, or `inside` the export.
+    The target of a note links to its page: in the book, or `inside` the export.
     """
     if not findings.notes:
         return ()
@@ -98,7 +98,7 @@ def _lines(note: Note, place: str) -> Iterator[Line]:
 
 
 def _by(note: Note) -> str:
-    """Who wrote it, if that is known, and when."""
+    """Who wrote it, if known, and when."""
     by = f" by {note.author}" if note.author else ""
     changed = f", changed by {note.editor}" if note.editor else ""
     return f"{by} ({(note.changed or note.made)[:DAY]}{changed})"

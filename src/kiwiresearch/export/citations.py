@@ -23,7 +23,7 @@ class CitedSource:
     """A source: a book, or a page of one."""
 
     key: str
-    """ASCII letters, digits and hyphens; the keys of a run also differ without regard to case."""
+    """ASCII letters, digits and hyphens; unique within a run, even ignoring case."""
     title: str
     book_title: str
     """The book that a page is in; empty for a book."""
@@ -104,7 +104,7 @@ def _key(title: str, date: str, taken: set[str]) -> str:
     return key
 
 
-# BibTeX counts braces even if they are escaped, so that none may be unbalanced.
+# BibTeX counts even escaped braces, so they must be balanced.
 SIGNS = str.maketrans(
     {
         "\\": r"{\textbackslash}",

@@ -65,7 +65,7 @@ ACCESS = (
     ("accessibilityFeature", "tableOfContents"),
     ("accessibilityHazard", "none"),
 )
-"""What the standard for accessible books asks for, except for a summary."""
+"""The metadata that the standard for accessible books requires, except for the summary."""
 WITHOUT_PICTURES = (("accessibilitySummary", "Text with headings, lists, tables and links, and no pictures."),)
 WITH_PICTURES = (
     ("accessMode", "visual"),
@@ -186,7 +186,7 @@ def zim(findings: RunFindings) -> bytes:
 
 
 def _write_zim(request: bytes) -> bytes:
-    """Write the ZIM file in a process of its own: a server keeps answering, and libzim prints nothing into its log."""
+    """Write the ZIM file in a separate process: a server stays responsive, and libzim cannot print into its log."""
     try:
         with tempfile.TemporaryDirectory(prefix="kiwiresearch-", ignore_cleanup_errors=True) as folder:
             file = Path(folder) / "brief.zim"

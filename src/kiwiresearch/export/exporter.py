@@ -21,7 +21,7 @@ from kiwiresearch.ids import canonical_json
 from kiwiresearch.runs import BRIEF, CLAIMS, GRAPH, MANIFEST, Run, RunGraph, reporting_file_errors, xml_safe
 from kiwiresearch.system import write_atomically
 
-# What writes each of the FORMATS: a file from the findings, the files of a folder, or each file from the graph.
+# The writers of the FORMATS: one file from the findings, the files of a folder, or each file from the graph.
 FINDINGS_WRITERS: Mapping[str, Callable[[RunFindings], str | bytes]] = {
     "markdown": brief_in_markdown,
     "html": brief_in_html,
@@ -42,7 +42,7 @@ GRAPH_WRITERS: Mapping[str, Sequence[Callable[[RunGraph], str]]] = {
 
 
 def make_files(folder: Path, format_name: str) -> tuple[ExportedFile, ...]:
-    """The files of the finished run in a folder in one of the FORMATS; nothing is written anywhere."""
+    """The exported files of the finished run in a folder, in one of the FORMATS; nothing is written to disk."""
     form = format_named(format_name)
     _check_folder(folder, (GRAPH,) if form.content == "graph" else (BRIEF, CLAIMS))
     run = Run.load(folder)
@@ -96,7 +96,7 @@ Hashes = Mapping[str, frozenset[str]]
 def write_folder(folder: Path, files: Sequence[ExportedFile]) -> tuple[Path, ...]:
     """Write the files, and remove those of an earlier export that are not among them.
 
-    A file that somebody else wrote, or has changed since, is never overwritten or removed.
+    A file that this export did not write, or that has changed since, is never overwritten or removed.
     """
     before = _read_record(folder)
     made = {file.name: frozenset({_hash(file.content)}) for file in files}
@@ -155,7 +155,7 @@ def _hash(content: bytes) -> str:
 
 
 def _read_record(folder: Path) -> Hashes:
-    """What an earlier export recorded; nothing if the record is missing or not ours."""
+    """The record of an earlier export; empty if it is missing or not ours."""
     record = folder / RECORD
     try:
         if record.is_symlink() or record.stat().st_size > MAX_BYTES:
@@ -167,7 +167,7 @@ def _read_record(folder: Path) -> Hashes:
 
 
 def _is_within(folder: Path, name: str) -> bool:
-    """Whether a name stays in the folder, whatever links there are on the way."""
+    """Whether a name stays in the folder after following symbolic links."""
     plain = PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or not plain.parts:
         return False
@@ -187,7 +187,7 @@ def export(run: Path, format_name: str, out: Path | None = None) -> tuple[Path, 
     """Write a finished run in one of the FORMATS; returns the files.
 
     Without `out` they go into the run's folder 'export'. An `out` with the suffix of the format's file ('.gexf')
-    names that file, and one that ends in '.zip' a zip of several; any other is a folder. Of a format that fills
+    names that file, and one that ends in '.zip' a zip of several; any other is a folder. For a format that fills
     a folder, files of an earlier export that this one does not write are removed.
     """
     form = format_named(format_name)

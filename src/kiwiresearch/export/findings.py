@@ -1,4 +1,4 @@
-"""What a run found out, as the formats that people read show it."""
+"""The findings of a run, for the formats that people read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_DATE = "1970-01-01"
 
 @dataclass(frozen=True, slots=True)
 class RunFindings:
-    """What a run found out, for the formats that people read."""
+    """The content of a run that readable formats show."""
 
     brief: Brief
     pages: tuple[RunPage, ...]
@@ -35,7 +35,7 @@ class RunFindings:
 
     @property
     def date(self) -> str:
-        """The date of the newest book, for formats that need one: a run has no clock."""
+        """The date of the newest book, for formats that need a date: a run does not record when it was made."""
         days = [found[0] for book in self.brief.sources.books if (found := DATE.match(book.date))]
         return max(days, default=NO_DATE)
 

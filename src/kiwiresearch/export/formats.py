@@ -1,4 +1,4 @@
-"""The formats a finished run can be exported to, with all that the command line, the desk and the API say of them."""
+"""The formats a finished run can be exported to, as the command line, the desk and the API describe them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from kiwiresearch.errors import BadUsage
 ExportContent = Literal["brief", "sources", "claims", "graph"]
 ExportGroup = Literal["read", "keep", "cite", "count"]
 EXPORT_GROUPS: tuple[ExportGroup, ...] = ("read", "keep", "cite", "count")
-"""Under which headings the desk offers the formats, in their order."""
+"""The headings under which the desk offers the formats, in order."""
 ZIP = ".zip"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A format: what of a run it contains, its files, and which programs it is for."""
+    """An export format: its content, its files, and the programs it is for."""
 
     name: str
     content: ExportContent
-    """What of a run it holds."""
+    """The part of a run that it contains."""
     files: tuple[str, ...]
-    """The names of its files; only the first where the others depend on the run."""
+    """The names of its files; only the first if the others depend on the run."""
     media_type: str
-    """Of its file, or of the zip of its files."""
+    """The type of its file, or of the zip of its files."""
     readers: str
-    """The programs that it is for, as users see it."""
+    """The programs that it is for, as shown to users."""
     group: ExportGroup
     place_in_group: int
     is_folder: bool = False
-    """Whether it makes many files that belong in a folder of their own."""
+    """Whether it makes many files that need their own folder."""
 
     @property
     def with_notes(self) -> bool:
-        """Whether the notes on the run go along."""
+        """Whether it includes the notes on the run."""
         return self.content in ("brief", "claims")
 
     @property
@@ -47,7 +47,7 @@ class ExportFormat:
 
     @property
     def ending(self) -> str:
-        """Of the one file that a user downloads: several files come as a zip."""
+        """The suffix of the file that a user downloads; several files come as a zip."""
         return ZIP if self.is_several else PurePosixPath(self.files[0]).suffix
 
 
@@ -55,7 +55,7 @@ _XML, _ZIPPED, _CSV = "application/xml", "application/zip", "text/csv; charset=u
 _BIBTEX, _RIS = "application/x-bibtex; charset=utf-8", "application/x-research-info-systems; charset=utf-8"
 _CSL = "application/vnd.citationstyles.csl+json"
 
-# A new format also needs a writer in exporter.py, its words in messages/languages/*/exports.toml, and to be named
+# A new format also needs a writer in exporter.py, its text in messages/languages/*/exports.toml, and a mention
 # in docs/guide/export.md and docs/reference/cli.md; tests/export/test_export_formats.py says what is missing.
 FORMATS: Mapping[str, ExportFormat] = MappingProxyType(
     {
@@ -114,13 +114,13 @@ def format_named(name: str) -> ExportFormat:
 
 
 def grouped_formats() -> Mapping[ExportGroup, list[ExportFormat]]:
-    """The formats as the desk offers them: by what they are for."""
+    """The formats as the desk offers them, grouped by purpose."""
     in_order = sorted(FORMATS.values(), key=lambda one: one.place_in_group)
     return {group: [one for one in in_order if one.group == group] for group in EXPORT_GROUPS}
 
 
 def formats_help() -> str:
-    """All names in a sentence, those of one content together."""
+    """All names in one sentence, grouped by content."""
     *first, last = (list(some) for _, some in groupby(FORMATS.values(), key=lambda one: one.content))
     *names, final = [one.name for one in last]
     return "; ".join([*(", ".join(one.name for one in some) for some in first), f"{', '.join(names)} or {final}."])

@@ -49,7 +49,7 @@ class GraphField(Generic[Thing]):
 
 
 def spelled(value: Value) -> str:
-    """The shortest form of a number that reads back the same; a text as it is."""
+    """The shortest form of a number that reads back the same; a text unchanged."""
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
@@ -115,7 +115,7 @@ def graphml(run: RunGraph) -> str:
 
 
 def _graphml_key(owner: str, name: str) -> str:
-    # words, not d0, d1, …: Gephi takes a key 'd3' for the label, whatever it is called
+    # words, not d0, d1, …: Gephi uses a key 'd3' as the label, regardless of its name
     return f"{owner}_{name}"
 
 
@@ -228,9 +228,9 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
 
 
 def _cell(value: Value) -> str:
-    """Numbers as they are; an apostrophe before text that looks like a formula."""
+    """A number unchanged; text that looks like a formula gets a leading apostrophe."""
     if not isinstance(value, str):
         return spelled(value)
-    # Gephi takes a backslash before a quote as an escape, and misses the end of the cell
+    # Gephi reads a backslash before a quote as an escape, and misses the end of the cell
     text = BACKSLASHES.sub(r"\g<0> ", value)
     return inert_cell(text)

@@ -82,7 +82,6 @@ def block_name(claim: str) -> str:
 
 
 def page_note(page: RunPage, names: Sequence[str], notes: Mapping[str, Sequence[Note]], topic_tag: str) -> str:
-    """The note of a page."""
     lines = [f"# {escaped_words(page.title)}", ""]
     if page.source.opening:
         lines += [f"> {escaped_words(page.source.opening)}", ""]

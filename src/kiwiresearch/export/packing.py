@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+# The earliest date that the zip format can store; a fixed date makes equal files give equal zips.
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 UNIX = 3
 PLAIN_FILE = 0o100644 << 16
@@ -38,8 +39,9 @@ def zip_files(files: Iterable[ExportedFile], *, stored: Iterable[str] = ()) -> b
 NOT_IN_NAMES = re.compile(
     r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff<>:"/\\|?*#^\[\]%$]+|={2,}'
 )
-"""What Windows refuses, what Obsidian takes for links or markup, and what is invisible."""
+"""Characters that Windows refuses, that Obsidian reads as links or markup, or that are invisible."""
 
+# Device names that Windows does not allow as file names, with or without a suffix.
 RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
 MAX_CHARS = 80
 MAX_NAME_BYTES = 200
@@ -60,6 +62,7 @@ def safe_name(title: str) -> str:
 
 
 def _free(name: str, taken: set[str]) -> str:
+    # Compared without case, since some file systems ignore it.
     found, number = name, 1
     while found.casefold() in taken:
         number += 1

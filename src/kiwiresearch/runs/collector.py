@@ -1,4 +1,4 @@
-"""What is collected from the pages of a run: claims by rule and by a model, and links to missing pages."""
+"""Collects claims, by rule and by a model, and links to missing pages from the pages of a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClaimCollector:
             raise unreadable_journal(folder) from problem
 
     def read_page(self, page: PageDoc, book: OpenBook, wanted: SentenceFilter) -> dict[str, Any]:
-        """Read the claims of a page and the sentences that are `wanted`; returns what the journal must know of it."""
+        """Read the claims of a page and the sentences that are `wanted`; returns the journal's fields for it."""
         claims = claims_of(page, book.book.name, wanted)
         book.prefetch_targets(link.target for link in page.links if link.in_text)
         gone = (link for link in page.links if link.in_text and book.resolve(link.target) is None)
@@ -71,7 +71,7 @@ class ClaimCollector:
         return row | append_lines("claims", self._folder.claims, lines)
 
     def contexts(self, brief: Brief) -> dict[ClaimId, QuoteContext]:
-        """The text around the quotes of a brief, from the pages in the corpus, each of which is read once."""
+        """The text around the quotes of a brief. Each page in the corpus is read only once."""
         of_page: defaultdict[EntryRef, list[Claim]] = defaultdict(list)
         for claim in brief.claims.values():
             of_page[claim.ref].append(claim)
@@ -101,13 +101,13 @@ class ClaimCollector:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many claims of the model were taken, and how many were dropped, by reason."""
+        """How many of the model's claims were accepted, and how many were dropped, by reason."""
         counts = Counter({"taken": sum(row["taken"] for row in self._model_rows)})
         counts.update(reason for row in self._model_rows for reason, _ in row["dropped"])
         return dict(counts) if self._model_rows else {}
 
     def log(self) -> Iterator[str]:
-        """What the model proposed page by page, and what was dropped and why."""
+        """The claims that the model proposed page by page, and why some were dropped."""
         for row in self._model_rows:
             yield f"Claims by the model from {row['title']}: {row['taken']} taken, {len(row['dropped'])} dropped."
             yield from (f"  Dropped ({reason}): {words}" for reason, words in row["dropped"])

@@ -23,20 +23,20 @@ PARTS = ("corpus", "claims")
 """The parts that grow with every page; each step in the journal says how long they are after it."""
 
 SYSTEM_FILES = {".DS_Store", "Thumbs.db", "desktop.ini"}
-"""Files that file managers leave in a folder when somebody opens it."""
+"""Files that file managers create in every folder they open."""
 
 TRIES = 100
 
 
 class FolderLock(FileLock):
-    """A lock whose file is removed at the end of a run: a waiting process may lock one that is gone already."""
+    """A lock whose file is removed at the end of a run, so a waiting process may lock a deleted file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.path = path
 
     def is_current(self) -> bool:
-        """Whether the locked file is the one that others would lock."""
+        """Whether the locked file is still the one at this path, which others would lock."""
         if self._handle is None:
             return False
         try:
@@ -64,6 +64,7 @@ class OpenWork:
 def take_lock(folder: Path) -> FolderLock:
     """Lock a folder: only one process at a time works in it."""
     hidden = folder / WORK_FOLDER
+    # Retried, since a run that ends removes the lock file and its folder while others wait for them.
     for _ in range(TRIES):
         lock = FolderLock(hidden / LOCK)
         try:
@@ -100,7 +101,7 @@ def open_work(folder: Path, header: Mapping[str, str], lock: FolderLock) -> Open
 
 
 def remove_work(folder: Path, lock: FolderLock) -> None:
-    """Remove the working files of a run; what cannot be removed does no harm."""
+    """Remove the working files of a run; leftovers are harmless."""
     hidden = folder / WORK_FOLDER
     shutil.rmtree(hidden / STAGING, ignore_errors=True)
     with contextlib.suppress(OSError):
@@ -109,7 +110,7 @@ def remove_work(folder: Path, lock: FolderLock) -> None:
             (hidden / name).unlink(missing_ok=True)
         if sys.platform == "win32":
             lock.release()  # Windows cannot remove an open file
-        # Elsewhere it is removed while it is held: a process that locks it afterwards sees that it is not current.
+        # Elsewhere the file is removed while locked: a process that locks it afterwards sees that it is not current.
         lock.path.unlink(missing_ok=True)
         hidden.rmdir()
     lock.release()
@@ -181,7 +182,7 @@ def _is_ours(hidden: Path) -> bool:
 
 
 def append_lines(name: str, part: GrowingFile, lines: bytes) -> dict[str, Any]:
-    """Append lines to a part; returns what the journal's row must say of it."""
+    """Append lines to a part; returns the fields for the journal's row."""
     if lines:
         part.append(lines)
     return {f"{name}_size": part.size, f"{name}_sha": short_hash(lines)}
@@ -192,7 +193,7 @@ def _size(file: Path) -> int:
 
 
 def _align(journal: Journal, parts: Mapping[str, GrowingFile]) -> None:
-    """Cut all files back to the last step that is whole: after a power cut, one may be ahead or end in zeros."""
+    """Cut all files back to the last complete step: after a power cut, one may be ahead or end in zeros."""
     steps = 0
     sizes = dict.fromkeys(parts, 0)
     with ExitStack() as streams:

@@ -1,4 +1,4 @@
-"""The journal of a run and other files that grow line by line: a kill or power cut can only take the last lines."""
+"""The journal of a run and other append-only files: a kill or power cut can only lose the last lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 2**20
 
 @contextmanager
 def reporting_write_errors(folder: Path) -> Iterator[None]:
-    """Turn what the system refuses into an error that names the folder and says what to do."""
+    """Turn system errors into an error that names the folder and says what to do."""
     try:
         yield
     except OSError as problem:
@@ -33,10 +33,10 @@ def reporting_write_errors(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def reporting_file_errors(file: Path, remedy: str) -> Iterator[None]:
-    """Turn what the system refuses into an error that names the file."""
+    """Turn system errors into an error that names the file."""
     try:
         yield
-    except (OSError, ValueError) as problem:  # ValueError: a name that no system allows
+    except (OSError, ValueError) as problem:  # ValueError: an invalid file name
         reason = (isinstance(problem, OSError) and problem.strerror) or "its name is not allowed"
         raise CannotWrite(f"The file {str(file)!r} cannot be written: {reason}.", remedy=remedy) from problem
 
@@ -51,7 +51,7 @@ def short_hash(added: bytes) -> str:
 
 
 class GrowingFile:
-    """A file that grows by whole lines; a line that cannot be written in full leaves the file as it was."""
+    """A file that grows by complete lines; a line that cannot be written in full leaves the file unchanged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -61,7 +61,7 @@ class GrowingFile:
             self.size = os.fstat(self._file.fileno()).st_size
 
     def append(self, line: bytes) -> None:
-        """Append one or more lines; when this returns, they survive the death of this process."""
+        """Append one or more lines; after this returns, they survive a crash of this process."""
         if not line.endswith(b"\n"):
             raise ValueError(f"no whole line: {line[-60:]!r}")
         with reporting_write_errors(self.path.parent):
@@ -82,7 +82,7 @@ class GrowingFile:
         self.size = size
 
     def chunks(self) -> Iterator[bytes]:
-        """Everything that was appended, in chunks."""
+        """The content, in chunks."""
         with self.path.open("rb") as stream:
             left = self.size
             while left:
@@ -114,7 +114,7 @@ class GrowingFile:
 
 DIGITS = 16
 CHECKSUM_SEED = b"kiwiresearch journal 1"
-"""Stands for the previous checksum on the first line."""
+"""Used as the previous checksum for the first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ JOURNAL_START = JournalPosition(0, CHECKSUM_SEED)
 class Journal:
     """The steps of a run, one line each, from which a killed run resumes.
 
-    The first line is a header that says whose steps these are; it is not one of the `rows`, and `truncate` does not
+    The first line is a header that identifies the run; it is not one of the `rows`, and `truncate` does not
     count it. A checksum covers its line and the checksum before it, so that torn, garbled, swapped, dropped or
     foreign lines are noticed. Opening cuts the file at the first of those.
     """
@@ -182,7 +182,7 @@ class Journal:
 
 
 def header_of(path: Path) -> dict[str, Any] | None:
-    """The header of a journal; None if there is no journal, or its first line is damaged."""
+    """The header of a journal; None if the file is missing or its first line is damaged."""
     try:
         with path.open("rb") as stream:
             return next((row for row, _ in _good_lines(stream)), None)

@@ -1,4 +1,4 @@
-"""The names of a run's files, and its sealed manifest: what the run was made from and what came out."""
+"""The names of a run's files, and its sealed manifest: the inputs and outputs of the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BRIEF, CLAIMS, CORPUS, GRAPH = "brief.json", "claims.jsonl", "corpus.jsonl", "gr
 PICTURES = "pictures.json"
 REPORT, REPORT_PAGE, LOG, TIMINGS = "report.md", "report.html", "run.log", "timings.json"
 WORK_FOLDER = ".journal"
-"""The folder inside a run's folder that holds the work until the run is finished."""
+"""The subfolder for working files until the run is finished."""
 SEAL = "seal"
 
 
@@ -27,13 +27,13 @@ def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seal_of(record: Mapping[str, Any]) -> str:
-    """A hash of everything in a record but its seal."""
+    """A hash of a record without its seal."""
     content = canonical_json({name: value for name, value in record.items() if name != SEAL})
     return "sha256:" + hashlib.sha256(content.encode("utf-8", "replace")).hexdigest()
 
 
 def file_digest(file: Path) -> str | None:
-    """The SHA-256 of a file; None if there is no file that can be read."""
+    """The SHA-256 of a file; None if it is missing or unreadable."""
     try:
         if not file.is_file():  # reading a pipe would never end
             return None
@@ -56,20 +56,20 @@ class BookEdition:
 
 
 BOOK_FIELDS = ("id", "name", "title", "date", "flavour", "language", "articles")
-"""What the record of a book in a manifest says of it."""
+"""The fields of a book in a manifest."""
 TEXT_FIELDS = ("topic", "focus", "aspect", "version", "fingerprint", "model", "policy")
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest; a field of the wrong type, which somebody must have edited, reads as empty."""
+    """A manifest. A field of the wrong type reads as empty: the file must have been edited."""
 
     record: Mapping[str, Any]
-    """All of it as it was written."""
+    """The unparsed content."""
     topic: str
     focus: str
     aspect: str
-    """The aspect that was asked for; empty if none was."""
+    """The requested aspect; empty if none was requested."""
     version: str
     fingerprint: str
     model: str
@@ -83,7 +83,7 @@ class Manifest:
     outputs: Mapping[str, Mapping[str, Any]]
     """Size and hash of each file, by its name."""
     book_records: tuple[Mapping[str, Any], ...]
-    """What it says of each book."""
+    """The record of each book."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -151,5 +151,5 @@ def _is_manifest(found: Any) -> bool:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether it names a file in a folder, and nothing above or below it."""
+    """Whether it is a plain file name, without any folder."""
     return name not in ("", ".", "..") and Path(name).name == name

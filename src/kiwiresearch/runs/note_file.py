@@ -1,4 +1,4 @@
-"""The file of the notes on a run: whole lines are appended, by one writer at a time."""
+"""The notes file of a run. Complete lines are appended, by one writer at a time."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def note_file_lines(run: Path) -> list[bytes]:
 
 @contextlib.contextmanager
 def appending_notes(run: Path, note_lines: NoteLines | None = None) -> Iterator[Append]:
-    """Append to the notes of a run; nothing else does so meanwhile, in this process or another.
+    """Append to the notes of a run; locks out other writers, in this process and in others.
 
-    If the notes are in a store, that holds for other hosts too, and the file is only a copy.
+    If the notes are in a store, writers on other hosts are locked out too, and the file is only a copy.
     """
     file = run / NOTES
     with _locked(run):
@@ -92,7 +92,7 @@ def _append(file: Path, row: dict[str, Any]) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())
             except OSError:
-                stream.truncate(size)  # half a line would be reported as damage for ever
+                stream.truncate(size)  # half a line would be reported as damage forever
                 raise
     except OSError as problem:
         raise _cannot(str(problem.strerror or problem)) from problem

@@ -1,7 +1,7 @@
-"""Notes of readers on a run, its claims and its pages, kept in its folder.
+"""Readers' notes on a run, its claims and its pages, stored in its folder.
 
-`notes.jsonl` only grows. A line is a note as it was made or changed, or says that a note was removed
-or restored; the last line of a note holds.
+`notes.jsonl` is append-only. A line is a new or changed note, or says that a note was removed
+or restored; the last line about a note wins.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\
 
 @dataclass(frozen=True, slots=True)
 class NoteTarget:
-    """What a note is about."""
+    """The run, claim or page that a note is about."""
 
     kind: TargetKind
     id: str = ""
@@ -65,7 +65,7 @@ NOTE_PROBLEMS: Mapping[NoteProblem, str] = {
 
 @dataclass(frozen=True, slots=True)
 class NoteOpinion:
-    """What a reader thinks; a doubt needs a reason, and a correction needs a reason and the corrected text."""
+    """A reader's verdict. A doubt needs a reason; a correction needs a reason and the corrected text."""
 
     verdict: Verdict
     reason: str = ""
@@ -95,7 +95,7 @@ def opinion_problem(verdict: str, reason: str, correction: str) -> NoteProblem:
 
 
 UNKNOWN_EDITOR = "?"
-"""The editor of somebody else's note on a desk without users; no user can have this name."""
+"""Recorded as editor if someone else's note is changed on a desk without users; no user can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,6 @@ class Notes:
 
 
 def read_notes(run: Path) -> Notes:
-    """The notes on a run."""
     found: dict[str, Note] = {}
     gone: dict[str, bool] = {}
     damaged = []

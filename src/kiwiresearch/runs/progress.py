@@ -1,4 +1,4 @@
-"""What an unfinished run has done so far: its steps as events, and followed in its journal."""
+"""The progress of an unfinished run: its steps as events, read from its journal as it grows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_FOLLOWED = 24
 
 @dataclass(frozen=True, slots=True)
 class TakenPage:
-    """A page that a run took, and why."""
+    """A page that a run accepted, and why."""
 
     number: int
     ref: EntryRef
@@ -40,9 +40,9 @@ class PagesSoFar:
 
     pages: tuple[TakenPage, ...] = ()
     left: int = 0
-    """How many pages were read but not taken."""
+    """How many pages were read but not accepted."""
     ended: str = ""
-    """Why the run takes no more pages; empty while it does."""
+    """Why the crawl ended; empty while it continues."""
 
 
 def steps_file(run: Path) -> Path:
@@ -63,7 +63,7 @@ class JournalFollower:
         with self._looking:
             # Stored again, as the newest, only if it was read without an error.
             read = self._known.pop(steps, None) or _FollowedJournal()
-            if not read.read_new(steps):  # it was cut, or is another file
+            if not read.read_new(steps):  # the file was truncated or replaced
                 read = _FollowedJournal()
                 read.read_new(steps)
             self._known[steps] = read

@@ -1,4 +1,4 @@
-"""Making a run: from a topic to a folder with everything that was found, and why."""
+"""Makes a run: from a topic to a folder with everything that was found, and why."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ from kiwiresearch.zim import Book, EntryRef, MissingBooks
 
 @dataclass(frozen=True, slots=True)
 class ResearchTask:
-    """What is to be researched, and how."""
+    """The topic to research, and how."""
 
     topic: str
     focus: str = ""
@@ -93,7 +93,7 @@ class RunOutcome:
     resumed_pages: int = 0
     """Pages that were there before it was resumed."""
     story: str = ""
-    """Where it began and why it ended, in a sentence."""
+    """Where it started and why it ended, as one sentence."""
 
     @property
     def report(self) -> Path:
@@ -183,7 +183,7 @@ class Research:
         return "sha256:" + sha256(canonical_json(self.inputs()).encode()).hexdigest()[:32]
 
     def run(self, out: Path, report: ProgressListener | None = None) -> RunOutcome:
-        """Do the task in a folder, or what is left of it."""
+        """Do the task in a folder, or resume it there."""
         topic = self.task.topic
         self._resume_without_title_index(out)
         with RunWriter.open(out, self.fingerprint, topic) as folder:
@@ -203,7 +203,7 @@ class Research:
         return RunOutcome(out, topic, len(state.visited), "resumed" if resumed else "done", resumed, _story(state))
 
     def _resume_without_title_index(self, out: Path) -> None:
-        """Go on without title indexes if the run began before they were built: its inputs must stay the same."""
+        """Resume without title indexes if the run started before they were built: its inputs must stay the same."""
         indexed = self._indexed
         if not is_unfinished(out) or fingerprint_of_folder(out) == self.fingerprint:
             return
@@ -232,11 +232,11 @@ class Research:
         seconds: list[float] = []
         before = time.monotonic()
         while walker.state.ended is None:
-            with self._finder.requiring_all_books():  # a step that missed a book does not belong to this run
+            with self._finder.requiring_all_books():  # a step that missed a book must not be recorded
                 move = walker.next()
                 if isinstance(move.step, StartStep) and not move.step.seeds:
                     walker.state.apply(move.step)
-                    break  # a search without results leaves nothing behind
+                    break  # a search without results leaves no folder
                 row = step_record(move.step)
                 if move.page is not None and isinstance(move.step, VisitStep):
                     row |= _to_corpus(folder, move.page, move.step, len(walker.state.visited) + 1)
@@ -284,7 +284,7 @@ class Research:
         }
 
     def _left_out(self) -> Iterator[Message]:
-        """What a reader must know: that a policy hides pages, and which books could not be searched."""
+        """Notes for the reader: a policy hides pages, or books could not be searched."""
         if self._finder.policy.restricts:
             text = f"Made under {printable(self._finder.policy.label)}: some pages or books are hidden by it."
             name = printable(self._finder.policy.name)
@@ -327,7 +327,7 @@ def _past(folder: RunWriter) -> list[CrawlStep]:
 
 
 def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) -> dict[str, Any]:
-    """Append a page to the corpus; returns what the journal must know of it."""
+    """Append a page to the corpus; returns the journal's fields for it."""
     record = page_record(page) | {
         "metadata": {
             "order": order,
@@ -343,13 +343,13 @@ def _to_corpus(folder: RunWriter, page: PageDoc, step: VisitStep, order: int) ->
 
 
 def _timings(seconds: Sequence[float], resumed: int) -> str:
-    """How long it took: in a file of its own, since it never is the same twice."""
+    """How long it took; in a separate file, since it differs from run to run."""
     record = {"seconds": round(sum(seconds), 3), "seconds_by_page": list(seconds), "pages_kept": resumed}
     return canonical_json(sealed(record), indent=2) + "\n"
 
 
 def _one_line(text: str) -> str:
-    """A line of the log; text of a book can neither start a new line nor control the terminal."""
+    """A line of the log, sanitized: text from a book can neither start a new line nor control the terminal."""
     indent = text[: len(text) - len(text.lstrip(" "))]
     return indent + printable(text[len(indent) :])
 

@@ -121,7 +121,6 @@ class Run:
         return self.manifest.books
 
     def language_of(self, book: str) -> str:
-        """The language of one of its books."""
         return next((one.language for one in self.books if one.id == book), "")
 
     @property
@@ -150,7 +149,7 @@ class Run:
 
     @property
     def notes(self) -> Notes:
-        """Users' notes on the run, as they are now."""
+        """The current user notes on the run."""
         return read_notes(self.path)
 
     @property
@@ -236,7 +235,7 @@ class Runs:
     def get(self, run_id: str) -> Run:
         if self._stored is not None:
             self._stored.download(run_id)
-        # Checked against existing names, so that an id cannot lead out of the folder.
+        # Checked against existing names, so that an id cannot escape the folder.
         run = self._run(run_id) if run_id in self._names() else None
         if run is None:
             raise RunNotFound(f"There is no finished run {run_id[:200]!r}.", remedy="'GET /api/runs' lists them all.")

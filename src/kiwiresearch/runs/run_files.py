@@ -21,7 +21,7 @@ from kiwiresearch.text.dates import ENDLESS
 from kiwiresearch.zim import EntryRef
 
 FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped: most control characters, and surrogates."""
+"""Characters that XML 1.0 forbids even when escaped: most control characters, and surrogates."""
 
 REPLACEMENT = "\ufffd"
 
@@ -38,7 +38,7 @@ MAX_BYTES = 2**29
 """No run writes a larger file, and a larger one is not read."""
 
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, KiwiError)
-"""What reading an edited record can raise."""
+"""The exceptions that reading an edited record can raise."""
 
 
 def damaged(file: Path, problem: str) -> RunDamaged:
@@ -155,7 +155,6 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def load_json(file: Path) -> JsonObject:
-    """The object in a JSON file."""
     return JsonObject.of(file, "", _parsed(file, file_content(file), "it"))
 
 
@@ -213,7 +212,7 @@ TEXTS = ("text", "subject", "scope", "page_title", "section", "anchor", "book_na
 
 
 def has_valid_types(claim: Claim) -> bool:
-    """Whether everything that is shown to people has the type that its field promises."""
+    """Whether every field that users see has its declared type."""
     texts = [getattr(claim, name) for name in TEXTS]
     texts += [*claim.tags, *claim.names, *(hedge.cue for hedge in claim.hedges)]
     texts += [quote.text for quote in claim.quotes] + [line.signal for line in claim.score.terms]
@@ -230,7 +229,6 @@ def has_valid_types(claim: Claim) -> bool:
 
 
 def read_images(file: Path) -> Images:
-    """The pictures in a brief."""
     row = load_json(file)
     try:
         return pictures_from_record(row.values)

@@ -1,4 +1,4 @@
-"""Runs in the shared store: copied there step by step, downloaded to a host on demand, and removed again."""
+"""Runs in the shared store: uploads step by step, downloads to a host on demand, and removal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class WorkStopped(Exception):
-    """The work was asked to stop, and did so between two steps."""
+    """The work stopped between two steps, as requested."""
 
 
 class JobLost(Exception):
@@ -39,7 +39,7 @@ AGAIN_S = 1.0
 
 
 class JobFilesCopy:
-    """The files of an unfinished job: they grow in a local folder, and every step is copied into the store.
+    """The files of an unfinished job, which grow in a local folder and are copied into the store at every step.
 
     Only the holder of the job can copy: a worker that lost its lease gets LeaseLost, and what it does afterwards is
     discarded.
@@ -51,12 +51,12 @@ class JobFilesCopy:
         self._names = names
         self._sizes: dict[str, int] = {}
         self.stop = threading.Event()
-        """Once it is set, an unreachable store is no longer waited for."""
+        """Once it is set, the job no longer waits for an unreachable store."""
 
     def restore(self) -> bool:
-        """Restore the folder as the last complete step left it, on whichever host; what was here before is replaced.
+        """Restore the folder to its state after the last complete step, on any host; local files are replaced.
 
-        True if nothing is left to do: a worker before us had finished, and died before it could say so.
+        True if nothing is left to do: an earlier worker had finished, but died before it could report that.
         """
         if self._patiently(lambda: self._store.files.names(self._job)):
             self._patiently(lambda: download_files(self._store, self._job, self._folder))
@@ -78,7 +78,7 @@ class JobFilesCopy:
                 stream.write(piece)
 
     def copy(self) -> None:
-        """Copy what was appended since the last time; when this returns, the step is safe."""
+        """Copy everything appended since the last call; after this returns, the step is safe."""
         pieces = {}
         for name in self._names:
             file, before = self._folder / WORK_FOLDER / name, self._sizes.get(name, 0)
@@ -92,13 +92,13 @@ class JobFilesCopy:
             self._patiently(lambda: self._store.parts.append(self._holder, self._job, pieces))
 
     def finish(self, names: Iterable[str]) -> None:
-        """Put the finished files into the store, all or none."""
+        """Put the finished files into the store, all of them or none."""
         files = {name: self._folder / name for name in names}
         self._patiently(lambda: self._store.files.put(self._holder, self._job, files))
         self._patiently(lambda: self._store.parts.drop(self._job))
 
     def _patiently(self, ask: Callable[[], T]) -> T:
-        """Ask the store, and again as long as it is unreachable."""
+        """Call the store, retrying while it is unreachable."""
         while True:
             try:
                 return ask()
@@ -108,10 +108,11 @@ class JobFilesCopy:
 
 
 def download_files(store: Store, run_id: str, folder: Path, names: Mapping[str, str] | None = None) -> None:
-    """Download the files of a finished run into a folder; files that are there already, byte for byte, stay."""
+    """Download the files of a finished run into a folder; files that are already identical are not downloaded."""
     wanted = store.files.names(run_id) if names is None else names
     plain = {name: sha for name, sha in wanted.items() if is_file_name(name)}
     with reporting_write_errors(folder):
+        # The manifest comes last, since a folder that has one counts as a finished run.
         for name, sha in sorted(plain.items(), key=lambda row: (row[0] == MANIFEST, row)):
             if file_digest(folder / name) != sha:
                 write_pieces_atomically(folder / name, store.files.pieces(run_id, name))
@@ -222,7 +223,7 @@ class StoredRuns:
         self._names[run_id] = revision, names
 
     def _forget(self, run_id: str) -> None:
-        """Remove the copy of a run that was removed; of one that is merely missing, it may be the last copy."""
+        """Remove the local copy of a removed run. If the run is merely missing there, this may be the last copy."""
         _, names = self._names.pop(run_id, (0, {}))
         self._complete.pop(run_id, None)
         folder = self._folder / run_id

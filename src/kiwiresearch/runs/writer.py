@@ -1,4 +1,4 @@
-"""Writing a run: choosing its folder, holding it alone, and putting all outputs in place at the end."""
+"""Writes a run: chooses and locks its folder, and puts all outputs in place at the end."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class RunWriter:
 
     A step first appends its lines to `corpus` and `claims`, then its row to `journal`. A row that added lines has
     `corpus_size`, the size of the corpus after it, and `corpus_sha`, a hash of what it added; likewise for the claims.
-    Opening keeps the steps up to the last one whose lines are all there, and cuts the rest off all three files.
+    Opening cuts all three files back to the last step whose lines are complete.
 
     `state` is "new" if no run was started here, "unfinished" if one was, and "finished" if nothing is left to do:
-    then there is no journal. `journal.rows` are the earlier steps, without the header.
+    a finished run has no journal. `journal.rows` are the earlier steps, without the header.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class RunWriter:
             with ExitStack() as undo:
                 lock = take_lock(folder)
                 undo.callback(lock.release)
-                # Another process may have finished its run between our look at the folder and the lock.
+                # Another process may have finished this run between our first check and the lock.
                 if _is_finished(folder, header):
                     remove_work(folder, lock)
                     return cls(folder, "finished", header, None)
                 work = open_work(folder, header, lock)
-                if _manifest(folder):  # of a run that lost an output and is done again
+                if _manifest(folder):  # left by a run that lost an output and is being redone
                     (folder / MANIFEST).unlink()
                 undo.pop_all()
         return cls(folder, "new" if work.journal.is_new else "unfinished", header, work, made)
@@ -98,8 +98,8 @@ class RunWriter:
     ) -> None:
         """Put all outputs in place, the manifest last, and remove the journal.
 
-        The manifest gets the fingerprint, the topic, and the outputs with their hashes; the files `beside` them are
-        not hashed. No file is put in place before all of them are on the disk.
+        The manifest gets the fingerprint, the topic, and the outputs with their hashes; files in `beside` are
+        written too, but not hashed. No file is put in place before all of them are on disk.
         """
         work = self._at_work()
         staging = self.path / WORK_FOLDER / STAGING
@@ -126,7 +126,7 @@ class RunWriter:
         self._end(work)
 
     def close(self) -> None:
-        """Release the folder; a run without a step leaves nothing behind, not even folders that it created."""
+        """Release the folder. A run without any step removes everything it created, including folders."""
         if self._work is None:
             return
         work, self._work = self._work, None
@@ -156,7 +156,7 @@ class RunWriter:
 
 
 def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
-    """The folder, and which of it and its parents were created, the innermost first."""
+    """The folder, and those of it and its parents that had to be created, innermost first."""
     what = "it is no name that a folder can have"
     made: list[Path] = []
     try:
@@ -176,7 +176,7 @@ def _create_folder(path: Path | str) -> tuple[Path, list[Path]]:
 
 
 def _remove_created(made: Sequence[Path]) -> None:
-    """Remove folders that were created in vain; one that is not empty stays."""
+    """Remove folders that were created for nothing, unless they are no longer empty."""
     for folder in made:
         with contextlib.suppress(OSError, ValueError):
             folder.rmdir()
@@ -190,9 +190,9 @@ def _manifest(folder: Path) -> Manifest | None:
 
 
 def _is_finished(folder: Path, header: Mapping[str, str]) -> bool:
-    """Whether this very run is finished here; FolderTaken if the folder is not for it."""
-    # The order matters, since another process may start or finish the same run meanwhile: its journal appears
-    # before an old manifest goes, and its manifest appears before the journal goes.
+    """Whether this run is finished here; FolderTaken if the folder has something else in it."""
+    # The order matters, since another process may start or finish the same run at the same time: its journal appears
+    # before an old manifest disappears, and its manifest appears before the journal disappears.
     others = names_in_folder(folder) - {WORK_FOLDER}
     begun = holds_unfinished(folder, header)
     manifest = _manifest(folder)
@@ -261,7 +261,7 @@ def choose_run_folder(
 ) -> Path:
     """`runs/2026-01-31_bronze-age-collapse`, with a number appended if that is another run's.
 
-    A run to resume is looked for under any date, the newest first.
+    A run to resume may have any date; the newest is tried first.
     """
     name = folder_name(topic)
     if resume:
@@ -280,7 +280,7 @@ def choose_run_folder(
 def is_unfinished(folder: Path) -> bool:
     try:
         return (folder / WORK_FOLDER / STEPS).is_file()
-    except OSError:  # a circle of links
+    except OSError:  # a loop of symbolic links
         return False
 
 

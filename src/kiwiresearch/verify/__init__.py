@@ -1,4 +1,4 @@
-"""Prove a finished run again from its books."""
+"""Verifies a finished run against its books."""
 
 from __future__ import annotations
 

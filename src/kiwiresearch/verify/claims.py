@@ -1,4 +1,4 @@
-"""Claims of a run, checked against their pages and against the rules that made them."""
+"""Checks the claims of a run against their pages and against the rules that made them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from kiwiresearch.verify.ledger import (
 )
 
 MAX_REPLACED = 6
-"""In words: a name replaces 'he', 'its' or 'the old capital city'."""
+"""The most words that a name may replace: 'he', 'its' or 'the old capital city'."""
 GENITIVE = re.compile(r"['’]s?$")
 PUNCTUATION = ' ,;:.!?()"“”'
 ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
@@ -86,7 +86,7 @@ def _row_text(quotes: Sequence[str]) -> str:
 
 
 def _differs_by_name(text: str, quote: str, names: Sequence[str]) -> bool:
-    """Whether a claim is its quote word for word, except for a name put in for a pronoun or description."""
+    """Whether a claim is its quote word for word, except for a name that replaces a pronoun or description."""
     mine, theirs = text.split(" "), quote.split(" ")
     first = first_difference(mine, theirs)
     last = first_difference(mine[first:][::-1], theirs[first:][::-1])
@@ -112,7 +112,7 @@ def _labels(claim: Claim, boxes: Sequence[BoxRow]) -> Iterator[str]:
 
 NO_CLAIM = "it is no claim as a run writes it"
 OF_A_MODEL = frozenset({"scope", "topic_tags", "confidence", "confidence_terms"})
-"""What a model decides, besides the words and the type of a claim."""
+"""The fields that a model decides, in addition to the text and the type of a claim."""
 
 
 class FiledClaim(NamedTuple):
@@ -127,7 +127,7 @@ class FiledClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageEvidence:
-    """What the claims of one page are checked against; without the book, only its text in the corpus."""
+    """The evidence for the claims of one page; without the book, only its text in the corpus."""
 
     text: str
     title: str
@@ -171,7 +171,7 @@ def verify_claims(filed_claims: Sequence[FiledClaim], evidence: PageEvidence, le
 
 
 def _faults(claim: Claim, evidence: PageEvidence, ledger: Ledger) -> Iterable[str]:
-    """What is wrong with a claim, as far as its page shows."""
+    """The faults of a claim that its page reveals."""
     for quote in claim.quotes:
         said = evidence.text[quote.start : quote.end] if 0 <= quote.start < quote.end else ""
         if said != quote.text or not said:

@@ -1,4 +1,4 @@
-"""What a verification has proved and what failed; the files of a run and its books, checked first."""
+"""The results of a verification, and its first checks: the files of a run and its books."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of verifying a run, which holds if nothing failed."""
+    """The result of verifying a run; it succeeds if nothing failed."""
 
     folder: Path
     failures: tuple[Failure, ...]
@@ -72,7 +72,7 @@ class Verification:
 
     @property
     def summary(self) -> str:
-        """What was verified, in a line."""
+        """A one-line summary."""
         kinds = ("quotes", "claims", "statements", "pages", "files")
         return ", ".join(count_of(getattr(self, kind), kind.removesuffix("s")) for kind in kinds)
 
@@ -97,7 +97,7 @@ class Ledger:
 
     @contextmanager
     def counting(self, kind: Kind) -> Iterator[None]:
-        """Count one of a kind as verified if nothing fails meanwhile."""
+        """Count one of a kind as verified if nothing fails inside the block."""
         before = len(self._failures)
         yield
         if len(self._failures) == before:
@@ -127,7 +127,7 @@ class Location:
 
     @contextmanager
     def catching_malformed(self, what: str) -> Iterator[None]:
-        """Turn the error of a malformed record into a failure, and go on."""
+        """Turn the error of a malformed record into a failure, and continue."""
         try:
             yield
         except MALFORMED as problem:
@@ -143,11 +143,11 @@ BY_MODEL = "claims_by_model"
 NOT_MADE_FROM = frozenset(
     {"fingerprint", "outputs", "understood", "pages", "claims", BY_MODEL, "sentences_by_model", SEAL}
 )
-"""The fields of a manifest that say what came out; all others say what the run was made from."""
+"""The fields of a manifest that describe the outputs; all others describe the inputs."""
 
 
 def verify_manifest(folder: Path, ledger: Ledger) -> Manifest | None:
-    """The manifest; None if it cannot be read. If there is none at all, RunNotFound is raised."""
+    """The manifest; None if it cannot be read. RunNotFound if the file is missing."""
     file = folder / MANIFEST
     raw = b""
     if file.is_file():
@@ -186,7 +186,7 @@ def verify_files(folder: Path, manifest: Manifest, ledger: Ledger) -> dict[str, 
 
 
 def verify_timings(folder: Path, manifest: Manifest, ledger: Ledger) -> None:
-    """Check the timings, which nobody should have edited either."""
+    """Check that the timings were not edited either."""
     raw = _content(folder / TIMINGS, ledger)
     if raw is None:
         return
@@ -243,7 +243,7 @@ def first_difference(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def shown(value: object) -> str:
-    """A text in quotation marks, shortened; an edited record may have another value in its place."""
+    """A text in quotation marks, shortened; other values, from edited records, are shown too."""
     text = str(value)
     return repr(text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…")
 

@@ -1,4 +1,4 @@
-"""Pages of a run, read again from their books, and the contexts and pictures that the brief takes from them."""
+"""Reads the pages of a run again from their books, and checks them with the brief's contexts and pictures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ AROUND = 24
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPage:
-    """What other files may say about a page, now that its line in the corpus is verified."""
+    """The facts about a page that other files may state, from its verified line in the corpus."""
 
     ref: EntryRef
     title: str
@@ -111,7 +111,7 @@ def _read(ref: EntryRef, book: VerifiedBook, location: Location) -> PageDoc | No
 
 
 def _evidence(row: JsonLine, book: VerifiedBook, page: PageDoc | None, *, same_version: bool) -> PageEvidence:
-    """What claims are checked against: the page read again, or else what the corpus has of it."""
+    """The evidence for claims: the page read again, or else its text in the corpus."""
     if page is None or book.archive is None:
         record, same_version = row.value, False
         rows = [one for box in record["infoboxes"] for one in box["rows"]]
@@ -198,7 +198,7 @@ def verify_contexts(brief: Brief, pages: Sequence[VerifiedPage], ledger: Ledger,
     for claim in brief.claims.values():
         location = ledger.at(BRIEF, claim=claim.id)
         page = by_ref.get(claim.ref)
-        if page is not None:  # if there is none, that was reported for its claims
+        if page is not None:  # a missing page was already reported for its claims
             with location.catching_malformed("its context cannot be proved"):
                 for what in _context_faults(claim, brief.context.get(claim.id), page, same_version=same_version):
                     location.fail(what)

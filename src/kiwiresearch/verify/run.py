@@ -51,7 +51,7 @@ MAX_SUGGESTED = 10
 def verify_understanding(
     brief: Brief, manifest: Manifest, books: Mapping[BookId, VerifiedBook], ledger: Ledger
 ) -> None:
-    """Check that the brief has the topic of the manifest, and that the topic can mean this in these books."""
+    """Check that the brief has the topic of the manifest, and that these books allow this reading of it."""
     understood = manifest.record.get("understood")
     if not isinstance(understood, dict):
         ledger.fail(MANIFEST, "it does not say how the topic was understood")
@@ -74,7 +74,7 @@ def verify_understanding(
 def _faults(
     understood: Mapping[str, Any], manifest: Manifest, titles: set[str], archives: Sequence[Archive | None]
 ) -> Iterator[str]:
-    """What the topic cannot mean; `titles` are those of the pages that were read."""
+    """Faults in how the topic was understood; `titles` are those of the pages that were read."""
     head, aspect, asked = understood["head"], understood["aspect"], manifest.record.get("aspect")
     in_topic = _words(manifest.record["topic"], understood["read_as"])
     if fold(head) not in titles and not _words(head) <= in_topic and not _is_title(head, archives):
@@ -198,7 +198,7 @@ def _difference_in_lines(found: bytes, right: bytes) -> tuple[int, str]:
 
 
 def verify_run(folder: Path, shelf: Shelf) -> Verification:
-    """Verify a run and report everything that does not hold; raises only if there is no finished run.
+    """Verify a run and report every failure; raises only if the folder has no finished run.
 
     The books are found on the shelf by their UUIDs, and each page is read once.
     """
@@ -243,7 +243,7 @@ def shelf_for(folder: Path, workspace: Workspace, wanted: Sequence[str] = ()) ->
     books: list[ListedBook] = [*named, *(shelf_of(workspace).books if is_shared else workspace.shelf_file.books())]
     try:
         of_run = Run.load(folder).books
-    except RunError:  # what is wrong with it is reported when it is verified
+    except RunError:  # its faults are reported by the verification
         of_run = ()
     known = {book.id for book in books}
     if any(book.name == METADATA["Name"] and book.id not in known for book in of_run):

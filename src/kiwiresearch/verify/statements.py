@@ -1,4 +1,4 @@
-"""Statements of a brief, checked against their claims, and the judgements on them, made again."""
+"""Checks the statements of a brief against their claims, and repeats the judgements on them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _is_difference(shown: Difference, found: Disagreement | None) -> bool:
 
 
 OWN_WORDS = frozenset({"", "Explanations", "Other explanations", "What explains it"})
-"""Headings of the program itself, which name nothing."""
+"""Headings that the program writes itself; they name nothing on a page."""
 DISPUTED = "marked as disputed"
 
 
@@ -130,7 +130,7 @@ def _claims(brief: Brief, statement: Statement) -> list[Claim]:
 
 
 def _out_of_place(brief: Brief) -> Iterator[str]:
-    """Sentences that make sense only after another one, and do not follow it."""
+    """Sentences that make sense only after another one, but do not follow it."""
     heads = topic_pages(brief)
     # What continues the introduction has no heading, and is read right after the summary.
     going_on = tuple(one for group in brief.body if not group.heading for one in group.statements)
@@ -226,7 +226,7 @@ def _of_dispute(dispute: Dispute, brief: Brief) -> Iterator[str]:
         yield f"the dispute {shown(dispute.about)} is not what its claims are about"
     for view in dispute.views:
         mine = _claims(brief, view.statement)
-        # The second half of a sentence starts with a capital of its own.
+        # The second half of a split sentence was given a capital, so the claim may have it in lower case.
         spelt = (view.holder, view.holder[:1].lower() + view.holder[1:])
         if not any(name in claim.text for name in spelt for claim in mine):
             yield f"none of its claims names {shown(view.holder)}, who is said to hold a view"

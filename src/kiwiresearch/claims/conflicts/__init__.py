@@ -1,4 +1,4 @@
-"""Whether two sentences contradict each other, and what kind of disagreement it is."""
+"""Decides whether two sentences contradict each other, and how they disagree."""
 
 from __future__ import annotations
 

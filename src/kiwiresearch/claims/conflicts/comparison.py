@@ -1,4 +1,4 @@
-"""Whether one text contradicts another, where, and what kind of disagreement it is."""
+"""Compares two texts: whether and where they contradict each other, and how they disagree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kiwiresearch.text import quantity_relation as quantity_relation
 from kiwiresearch.text.dates import date_relation as date_relation
 
 MIN_OVERLAP = 0.4
-"""The share of the shorter sentence's words that must be in the other."""
+"""The share of the shorter sentence's words that the other must have."""
 ENOUGH_WORDS = 4
 """Fewer common words than this count for less."""
 AGREE = ("same", "rounding", "overlap")
@@ -33,19 +33,19 @@ YEAR_S = 31_557_600
 SLACK_YEARS, SLACK_SHARE = 2, 0.1
 """A stated duration may differ from its years by this much: counting inclusively, or rounding."""
 MAX_GAP_CHARS = 6
-"""Between a duration and its years: '138 years, 799–684 BC'."""
+"""The largest gap between a duration and its years: '138 years, 799–684 BC'."""
 LOOSE_STRENGTH = 0.4
 FIGURE = re.compile(r"\d")
 
 
 def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
-    """The first kind of value that both sentences have and of which no two values agree."""
+    """The first kind of value that both sentences have but disagree on in every pair."""
     if a.text == b.text or _overlap(a, b) < MIN_OVERLAP:
         return None
     dates = {date_relation(one.when, other.when) for one in a.dates for other in b.dates} == {"apart"}
     numbers = _numbers_apart(a, b)
     if dates and numbers:
-        return None  # at another time, another value
+        return None  # a different date explains a different number
     if dates:
         first, second = a.dates[0], b.dates[0]
         return _found("a date", (first.start, first.end), (second.start, second.end))
@@ -53,7 +53,7 @@ def compare_loosely(a: ComparedSentence, b: ComparedSentence) -> Disagreement | 
 
 
 def _numbers_apart(a: ComparedSentence, b: ComparedSentence) -> tuple[TextSpan, TextSpan] | None:
-    """The first numbers of a unit that both sentences have and of which no two agree."""
+    """The first numbers with a shared unit, if no two numbers of that unit agree."""
     for unit in dict.fromkeys(one.unit for one in a.quantities):
         mine, theirs = _with_unit(a.quantities, unit), _with_unit(b.quantities, unit)
         if mine and theirs and not any(quantity_relation(one, other) in AGREE for one in mine for other in theirs):
@@ -119,7 +119,7 @@ def compare(a: ComparedSentence, b: ComparedSentence) -> Disagreement | None:
     if a.text == b.text:
         return None
     if (b.text, b.subject) < (a.text, a.subject):
-        # In one order only, so that the result does not depend on it.
+        # Always compared in the same order, so that compare(a, b) and compare(b, a) agree.
         swapped = compare(b, a)
         return swapped.reversed() if swapped else None
     one, other = reading_of(a), reading_of(b)

@@ -28,7 +28,7 @@ MAX_CHANGED_PIECES = 8
 MAX_LENGTH_DIFFERENCE = 5 * MAX_CHANGED_PIECES
 MIN_SAME_PIECES = 4
 MIN_SAME_SHARE = 0.6
-"""How much of the longer sentence must be the same, in the same order."""
+"""The share of the longer sentence that must be the same, in the same order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def compare_near_identical(a: SentenceReading, b: SentenceReading) -> NearIdenti
     """None if the sentences differ in more than one value, or in something else."""
     if abs(len(a.text) - len(b.text)) > MAX_LENGTH_DIFFERENCE or not a.words or not b.words:
         return None
-    # Quick to see, and true of few pairs.
+    # A cheap test that few pairs pass.
     may_match = a.words[0].low == b.words[0].low or a.words[-1].low == b.words[-1].low
     if not may_match or are_unrelated(a, b):
         return None
@@ -118,7 +118,7 @@ def _dates_agree(one: DateRange, other: DateRange) -> bool:
 
 
 def _value(reading: SentenceReading, span: TextSpan) -> DateMention | Quantity | str | None:
-    """The one value that the changed words belong to: a date, a quantity, or at least figures."""
+    """The one value that the changed words belong to: a date, a quantity, or at least digits."""
     numbers = [value.quantity for value in reading.values if value.quantity]
     found: list[DateMention | Quantity] = [*reading.dates, *numbers]
     found = [value for value in found if value.start < span[1] and span[0] < value.end]

@@ -30,7 +30,7 @@ class ComparedSentence:
 
     text: str
     subject: str = ""
-    """What it is about, if known: the title of its page, or what its pronoun stands for."""
+    """Its subject, if known: the title of its page, or what its pronoun refers to."""
     quantities: tuple[Quantity, ...] = ()
     dates: tuple[DateMention, ...] = ()
     language: str = "eng"
@@ -58,7 +58,7 @@ def _with_lone_years(text: str, dates: list[DateMention], language: str) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """Where two sentences about one thing do not say the same."""
+    """Two values on which sentences about the same thing disagree."""
 
     kind: DisagreementKind
     what: DisputedValue
@@ -179,13 +179,13 @@ def _subject(
 
 
 MIN_LIKENESS = 0.42
-"""From this likeness on, two values are taken to be about the same thing."""
+"""From this likeness on, two values count as being about the same thing."""
 
 COVER, SHARED, KEY, UNIT, CLOSE, SUBJECT = 0.3, 0.15, 0.25, 0.1, 0.15, 0.15
-"""What the share of common words around both, their number, the same key, unit, neighbours and subject add."""
+"""Points for the share and number of common words around both, and for the same key, unit, neighbours and subject."""
 
 UNRELATED_LOSS = 0.35
-"""What is lost if each sentence is about names that the other does not have."""
+"""The penalty if each sentence is about names that the other does not have."""
 
 MAX_SHARED_WORDS = 4
 """More common words than this add nothing."""
@@ -197,7 +197,7 @@ LABEL_COVER = 0.6
 """The cover of a value without other words around it: 'Founded: 1910'."""
 
 COMMON_UNITS = frozenset({"", "%", "s"})
-"""Units that measure so many things that sharing one says nothing."""
+"""Units so common that sharing one means nothing."""
 
 
 NO_REASON = Message("")

@@ -25,10 +25,10 @@ MIN_LIKENESS_WITHOUT_EVENT = 0.6
 """The likeness that two dates need if no word says that both date the same event."""
 
 MIN_SUBJECT_OVERLAP = 0.5
-"""How much of the shorter event subject must be in the other."""
+"""The share of the shorter event subject that must be in the other."""
 
 UNSURE_FACTOR = 0.6
-"""What is left of the likeness if it is not clear that both date the same event."""
+"""The likeness is multiplied by this if it is unclear whether both date the same event."""
 
 STARTS = frozenset({"beginning", "founding", "opening", "office", "launch"})
 ENDS = frozenset({"ending", "leaving"})
@@ -110,13 +110,13 @@ SETTLED_LIKENESS = 0.3
 
 AGREEMENT_BONUS = 0.1
 MAX_AGREEMENTS = 2
-"""What other values on which both agree add to the likeness, and how many of them count."""
+"""The likeness gains a bonus for each other value on which both agree, up to this many."""
 
 MIN_SUPPORTED_LIKENESS = MIN_LIKENESS - MAX_AGREEMENTS * AGREEMENT_BONUS
 """Below this, two values cannot be about the same thing."""
 
 TOLERANCE = 0.01
-"""Numbers that differ by this share of the larger are the same but for rounding or units."""
+"""Numbers that differ by at most this share of the larger are equal apart from rounding or units."""
 
 ESTIMATE_TOLERANCE = 0.1
 """The same for numbers called 'about', or given as ranges."""
@@ -270,6 +270,6 @@ def _ranks(a: SentenceReading, one: SentenceValue, b: SentenceReading, other: Se
 def gap_of(x: Quantity, y: Quantity) -> float:
     """The difference of two numbers, as a share of the larger."""
     apart = max(x.low - y.high, y.low - x.high, 0.0)
-    # A share of kelvins means nothing: a temperature is compared with the 100 degrees from ice to steam.
+    # A share of kelvins is meaningless, so temperatures are measured against the 100 degrees from ice to steam.
     size = 100.0 if x.unit == "K" else max(abs(x.low), abs(x.high), abs(y.low), abs(y.high))
     return apart / size if size else 0.0

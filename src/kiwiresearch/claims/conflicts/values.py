@@ -1,4 +1,4 @@
-"""The numbers, ranks, lists and dates of a sentence, each with what it is about."""
+"""The numbers, ranks, lists and dates of a sentence, each with what it refers to."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TextList(NamedTuple):
 
 
 def lists_in(text: str, open_words: frozenset[str], open_before: frozenset[str]) -> Iterator[TextList]:
-    """Lists of names or figures after a colon or in brackets that seem to be complete."""
+    """Lists of names or numbers after a colon or in brackets that seem to be complete."""
     for found in OPENING.finditer(text):
         in_brackets = found[0] == "("
         start = found.end()
@@ -93,13 +93,13 @@ class SentenceValue:
     end: int
     clause: int
     key: str = ""
-    """What is counted or ranked, or the event that is dated."""
+    """The thing counted or ranked, or the dated event."""
     near: frozenset[str] = frozenset()
     """The stems of its clause."""
     close: frozenset[str] = frozenset()
     """The stems of the few words around it."""
     event_subject: frozenset[str] | None = frozenset()
-    """Whom or what a dated event happened to; None if that is uncertain."""
+    """Who or what a dated event happened to; None if that is uncertain."""
     quantity: Quantity | None = None
     when: DateRange | None = None
     rank: int = 0
@@ -146,7 +146,7 @@ def values_in(
 
 
 def _ranked(words: Sequence[SentenceWord], at: int, known: ComparisonWords) -> str:
-    """What something is ranked by or among: 'largest citi', 'most populous countri', 'album'."""
+    """The criterion or group of a ranking, stemmed: 'largest citi', 'most populous countri', 'album'."""
     first = words[at].low
     if first.endswith("est") or first in known.superlatives:
         after = words[at + 1 : at + (3 if first in known.superlatives else 2)]
@@ -174,7 +174,7 @@ def _bare_numbers(
 
 
 def _counted_nearby(words: Sequence[SentenceWord], start: int, end: int) -> str:
-    """What a number without a noun counts: survivors in 'three survived', people in 'a population of 500'."""
+    """The thing counted by a number without a noun: survivors in 'three survived', people in 'a population of 500'."""
     following = next((word.stem for word in words if word.start >= end), "")
     return following or next((word.stem for word in reversed(words) if word.end <= start and word.stem), "")
 
@@ -301,12 +301,12 @@ def _moment(when: DateRange, day: int, *, ends: bool = False) -> DateRange:
 
 
 def first_moment(when: DateRange) -> DateRange:
-    """The start of a range; any other date as it is."""
+    """The start of a range; any other date unchanged."""
     return _moment(when, when.earliest) if when.lasts else when
 
 
 def last_moment(when: DateRange) -> DateRange:
-    """The end of a range; any other date as it is."""
+    """The end of a range; any other date unchanged."""
     return _moment(when, when.latest, ends=True) if when.lasts else when
 
 

@@ -1,4 +1,4 @@
-"""Disagreements in words: one relation with two fillers, denials, and opposites."""
+"""Disagreements without numbers: one relation with two fillers, denials, and opposites."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _held(reading: SentenceReading, at: int, known: ComparisonWords) -> Iterator
 
 
 def _names(reading: SentenceReading, at: int) -> list[SentenceWord]:
-    """Consecutive names, with commas or a few small words between them."""
+    """Consecutive names, with commas or a few function words between them."""
     run = [reading.words[at]]
     for word in reading.words[at + 1 :]:
         between = reading.text[run[-1].end : word.start]
@@ -171,7 +171,7 @@ def _filler(reading: SentenceReading, relation: str, cue: tuple[str, ...]) -> It
 
 
 MIN_DENIAL_OVERLAP, MIN_DENIAL_OVERLAP_OF_LONGER = 0.8, 0.6
-"""How much of the shorter and of the longer of a sentence and its denial must be in the other."""
+"""The share of words that a sentence and its denial must have in common: of the shorter one, and of the longer."""
 
 MIN_WEAK_OVERLAP = 0.6
 """The same for the shorter sentence and words that are opposites only if said about the same thing."""

@@ -23,7 +23,7 @@ class ComparisonWords:
     """The words of one language that matter when sentences are compared."""
 
     quiet: frozenset[str]
-    """Words without content of their own."""
+    """Function words, which carry no content."""
     pronouns: frozenset[str]
     verbs: frozenset[str]
     clause_end: re.Pattern[str]
@@ -147,14 +147,14 @@ def shared_stem(word: str, language: str) -> str:
 
 
 PERSONAL = frozenset({"birth", "death", "burial", "baptism"})
-"""Events of which a person has one, so that the name alone identifies them."""
+"""Events that happen once per person, so that the name alone identifies them."""
 
 MAX_PHRASE_WORDS = 8
 """How many words before or after a verb may say what it is about."""
 
 
 class SentenceWord(NamedTuple):
-    """A word of a sentence; `stem` is empty for words without content of their own."""
+    """A word of a sentence; `stem` is empty for function words."""
 
     start: int
     end: int
@@ -194,7 +194,7 @@ def _is_late_noun(word: SentenceWord, start: int, known: ComparisonWords) -> boo
 def event_subject(
     words: Sequence[SentenceWord], event: str, first: int, last: int, known: ComparisonWords
 ) -> frozenset[str] | None:
-    """Whom or what an event happened to; None if a pronoun or a noun leaves that open."""
+    """Who or what an event happened to; None if a pronoun or a noun leaves that open."""
     if words[first].low in known.event_nouns:
         if last < len(words) and words[last].low == "of":
             return _name_at_start(words[last + 1 :])
@@ -235,7 +235,7 @@ def _name_before(words: Sequence[SentenceWord], at: int) -> frozenset[str]:
 
 
 def _joined(words: Sequence[SentenceWord], one: SentenceWord, other: SentenceWord) -> bool:
-    """Whether only a small word that names may have is between two words."""
+    """Whether only a function word that names may contain is between two words."""
     between = [word for word in words if one.end <= word.start < other.start]
     return len(between) == 1 and between[0].low in ("of", "de", "van", "von", "the", "da", "di")
 
