@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evals import briefs, coverage
 from evals.briefs import Ran, desk_with, ran, tally
 from evals.calibration import Judged, figures, fitted, judged_claims, table
 from evals.claims import judge, leniently, macro_f1, reading_of, strictly, subject_figures, type_figures
 from evals.coverage import Reached, Told, article_of, figures_of, numbers_of, reached_of
 from evals.labelled import Labelled, Row, sha_of
 
-from evals import briefs, coverage
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, ClaimId
 from kiwiresearch.evidence import Quote

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from evals.gate import EVALUATIONS
-
 from evals import unchanged
+from evals.gate import EVALUATIONS
 
 FILES = {
     "evals/__init__.py": "",
