@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_kiwix_serve_opens_it(made: Path, kiwix_serve: Callable[..., str]) -> None:
     """Its main page is the brief, whose citations lead to pages with the quotes; titles and words are found."""
     address = kiwix_serve(made)
-    with httpx2.Client(base_url=address, trust_env=False, follow_redirects=True) as client:
+    with httpx2.Client(base_url=address, trust_env=False, timeout=30, follow_redirects=True) as client:
         assert "Late Bronze Age collapse" in client.get("/catalog/v2/entries").text
         main = client.get("/brief/")
         assert main.status_code == 200

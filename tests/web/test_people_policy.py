@@ -278,7 +278,7 @@ def test_books_that_are_not_allowed_are_not_on_the_shelf(
     with (
         a_room(home, "tea", **UNHURRIED, KIWIRESEARCH_POLICY_BOOKS="tea", KIWIRESEARCH_POLICY_NAME="Lycée X") as room,
         running(room, make_app) as address,
-        httpx2.Client(base_url=address, trust_env=False, verify=False) as client,
+        httpx2.Client(base_url=address, trust_env=False, timeout=30, verify=False) as client,
     ):
         assert client.get("/api/profile").json()["books_left_out"] == 1
         assert [book["name"] for book in client.get("/api/books").json()["books"]] == ["tea"]

@@ -348,5 +348,5 @@ def test_url_of_a_book_at_hand_is_its_name(archive: Archive) -> None:
 @pytest.mark.parametrize("path", ["Galaxy", "100%25", "What?page=2", "🥳🧸", "AC/DC", "C++", "a#b"])
 def test_url_of_a_served_book_opens_the_page(archive: Archive, path: str) -> None:
     """The address of a served page opens in a browser (R31)."""
-    shown = httpx2.get(archive.url(path), trust_env=False, verify=False, follow_redirects=True)
+    shown = httpx2.get(archive.url(path), trust_env=False, timeout=30, verify=False, follow_redirects=True)
     assert f"<p>{TEXTS[path]}</p>" in shown.text

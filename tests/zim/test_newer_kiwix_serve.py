@@ -167,7 +167,7 @@ def test_url_is_the_content_address(archive: ServeArchive, address: str, path: s
     """The address for readers is below /content of the newer form, and opens (R31)."""
     url = archive.url(path)
     assert url.startswith(f"{address}/content/newer_book/")
-    assert httpx2.get(url, trust_env=False, verify=False).text == PAGES[path]
+    assert httpx2.get(url, trust_env=False, timeout=30, verify=False).text == PAGES[path]
 
 
 def test_any_copied_address_finds_the_server(address: str) -> None:

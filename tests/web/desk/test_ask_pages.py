@@ -61,7 +61,9 @@ def test_both_sides_of_a_disagreement_are_shown(tmp_path: Path, a_book: BookMake
     """Both quotes with their numbers, then how sure it is, the sources and their book, as plain words."""
     book = a_book({"Green_Tower": CONFLICT}, Title="Towers * & <more>", Flavour="mini")
     with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
-        shown = httpx2.get(f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False).text
+        shown = httpx2.get(
+            f"{address}/ask", params={"q": "When was the Green Tower built?"}, trust_env=False, timeout=30
+        ).text
     sides = shown.partition('class="sides"')[2].partition("</section>")[0]
     for year in (1889, 1887):
         assert re.search(
@@ -203,7 +205,7 @@ def test_a_book_from_right_to_left_is_quoted_so(tmp_path: Path, a_book: BookMake
     text = "<p>برج إيفل هو برج حديدي في باريس بني عام 1889.</p>"
     book = a_book({"برج_إيفل": text}, Language="ara", Title="كتاب")
     with a_room(tmp_path / "home", str(book)) as room, running(room, make_app) as address:
-        shown = httpx2.get(f"{address}/find", params={"q": "برج إيفل"}, trust_env=False).text
-        first = httpx2.get(address, trust_env=False).text
+        shown = httpx2.get(f"{address}/find", params={"q": "برج إيفل"}, trust_env=False, timeout=30).text
+        first = httpx2.get(address, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="/page/', shown)
     assert re.search(r'<h3 lang="ar" dir="rtl">', first)

@@ -267,7 +267,7 @@ def test_one_thing_is_one_thing() -> None:
 def test_a_chosen_language_is_kept(server: str, language: str) -> None:
     """The form below every page leads back to it, in the language chosen, whatever the browser asks for."""
     with httpx2.Client(
-        base_url=server, trust_env=False, headers={"Accept-Language": "de", "Origin": server}
+        base_url=server, trust_env=False, timeout=30, headers={"Accept-Language": "de", "Origin": server}
     ) as browser:
         sent = browser.post("/language", data={"language": language, "back": "/find?q=moon"})
         assert (sent.status_code, sent.headers["location"]) == (303, "/find?q=moon")

@@ -288,7 +288,7 @@ def test_a_form_without_the_token_leads_back_to_its_page(locked: str) -> None:
 def test_a_link_from_elsewhere_finds_the_cookie(locked: str, link: dict[str, str]) -> None:
     """A browser keeps the cookie from links of other sites; asked once more by our own page, it sends it."""
     headers = {"Accept": "text/html", **link}
-    with httpx2.Client(base_url=locked, trust_env=False, headers=headers) as visitor:
+    with httpx2.Client(base_url=locked, trust_env=False, timeout=30, headers=headers) as visitor:
         led = visitor.get("/research?topic=x")
         form = visitor.get(led.headers["location"])
     onwards = "/login?again=true&amp;next=%2Fresearch%3Ftopic%3Dx"

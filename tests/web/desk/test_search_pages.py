@@ -64,7 +64,7 @@ SENSES = {
 def test_senses_of_a_word_come_on_top(tmp_path: Path, a_book: BookMaker) -> None:
     """A word of several meanings shows them with a line each, above the results."""
     with a_room(tmp_path / "home", str(a_book(SENSES))) as room, running(room, make_app) as address:
-        shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False).text
+        shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     assert "Mercury (planet)" in senses
     assert "Mercury (element)" in senses
@@ -76,7 +76,7 @@ def test_a_sense_that_several_books_tell_of_is_shown_once(tmp_path: Path, a_book
     one = a_book(SENSES, name="one.zim", Name="one", Title="One")
     two = a_book(SENSES, name="two.zim", Name="wikipedia_en_two", Title="Two", Creator="Wikipedia")
     with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
-        shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False).text
+        shown = httpx2.get(f"{address}/find", params={"q": "mercury"}, trust_env=False, timeout=30).text
     senses = shown.partition('class="senses"')[2].partition("</section>")[0]
     titles = re.findall(r"<li>.*?<a [^>]+>([^<]+)</a>", senses)
     assert sorted(titles) == ["Mercury (element)", "Mercury (planet)"]
@@ -129,7 +129,7 @@ def test_a_book_that_opens_with_an_article_is_searched_for_it(tmp_path: Path, a_
     pages = {"القاهرة": "<p>القاهرة هي عاصمة مصر.</p>", "النيل": "<p>النيل نهر.</p>"}
     two = a_book(pages, name="two.zim", main_path="القاهرة", Name="two", Title="Two", Language="ara")
     with a_room(tmp_path / "home", str(one), str(two)) as room, running(room, make_app) as address:
-        shown = httpx2.get(f"{address}/find", params={"q": "القاهرة"}, trust_env=False).text
+        shown = httpx2.get(f"{address}/find", params={"q": "القاهرة"}, trust_env=False, timeout=30).text
     assert re.search(r'<h3 lang="ar" dir="rtl"><a href="[^"]+">القاهرة</a></h3>', shown)
 
 
