@@ -1,0 +1,66 @@
+"""The surface of a package: every name in its `__init__` can be loaded, and other packages use nothing else of it."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import kiwiresearch
+
+ROOT = Path(kiwiresearch.__file__).parent
+PACKAGES = {
+    ".".join(("kiwiresearch", *file.parent.relative_to(ROOT).parts)): file
+    for file in sorted(ROOT.rglob("__init__.py"))
+    if "lazy_exports" in file.read_text(encoding="utf-8")
+}
+
+
+def exported(file: Path) -> dict[str, str]:
+    blocks = [node for node in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(node, ast.If)]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+def names_for_type_checkers(module: str) -> set[str]:
+    """Types that a module defines only below `if TYPE_CHECKING:`; there is nothing to load."""
+    source = Path(str(import_module(module).__file__)).read_text(encoding="utf-8")
+    blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+    assigned = [node for block in blocks for node in block.body if isinstance(node, ast.Assign)]
+    return {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_name_is_the_one_of_its_module(package: str) -> None:
+    """A name that was moved or renamed is noticed here, not by the first user of it."""
+    names = exported(PACKAGES[package])
+    assert names
+    for name, home in names.items():
+        if name in names_for_type_checkers(home):
+            continue
+        assert getattr(import_module(package), name) is getattr(import_module(home), name), f"{home}.{name}"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'kiwiresearch\.runs' has no attribute 'Rum'"):
+        import_module("kiwiresearch.runs").__getattr__("Rum")
+
+
+def test_other_packages_import_from_the_surface() -> None:
+    """Only names that are also modules of the package, such as `kin.timeline`, are imported from the module."""
+    wrong = []
+    for file in ROOT.rglob("*.py"):
+        here = ".".join(("kiwiresearch", *file.relative_to(ROOT).with_suffix("").parts))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.module:
+                continue
+            package = node.module.rpartition(".")[0]
+            if package not in PACKAGES or package == "kiwiresearch" or here.startswith(f"{package}."):
+                continue
+            folder = PACKAGES[package].parent
+            if (folder / f"{node.module.rpartition('.')[2]}.py").is_file():
+                names = [alias.name for alias in node.names if not (folder / f"{alias.name}.py").is_file()]
+                wrong += [f"{here} imports {name} from {node.module}" for name in names]
+    assert wrong == []
