@@ -17,11 +17,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from tests.zim.memory import MemoryArchive
+
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import TitleIndex, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
-from kiwiresearch.zim.memory import MemoryArchive
 
 TITLES = 1_000_000
 QUERIES = 1_000

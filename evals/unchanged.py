@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evals.data import SHARED_DATA
+from kiwiresearch.lazy import exported_names
 
 ROOT = Path(__file__).parent.parent
 PLACES = {"kiwiresearch": ROOT / "src" / "kiwiresearch", "evals": ROOT / "evals"}
@@ -104,12 +105,10 @@ def _named(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def _exports(file: Path | None) -> Mapping[str, str]:
-    """The names that the `__init__` of a package offers, with the modules that have them; see `kiwiresearch.lazy`."""
+    """The names that the `__init__` of a package exports, with the modules that define them."""
     if file is None or file.name != "__init__.py":
         return {}
-    blocks = [one for one in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(one, ast.If)]
-    imports = [one for block in blocks for one in block.body if isinstance(one, ast.ImportFrom) and one.module]
-    return {name.name: str(one.module) for one in imports for name in one.names}
+    return exported_names(file.read_text(encoding="utf-8"))
 
 
 def _file_of(module: str) -> Path | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from evals.hidden import BookWithout, Ends, HiddenArchive
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.page.doc import Infobox, Link, PageDoc
@@ -19,7 +20,6 @@ from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Archive, Entry
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 BookMaker = Callable[..., Path]
 

@@ -20,14 +20,7 @@ def lazy_exports(package: str) -> Callable[[str], Any]:
     def homes() -> dict[str, str]:
         spec = sys.modules[package].__spec__
         source: str = spec.loader.get_source(package)  # type: ignore[union-attr]
-        return {
-            alias.name: statement.module
-            for block in ast.parse(source).body
-            if isinstance(block, ast.If)
-            for statement in block.body
-            if isinstance(statement, ast.ImportFrom) and statement.module
-            for alias in statement.names
-        }
+        return exported_names(source)
 
     def load(name: str) -> Any:
         if name not in homes():
@@ -37,3 +30,15 @@ def lazy_exports(package: str) -> Callable[[str], Any]:
         return value
 
     return load
+
+
+def exported_names(source: str) -> dict[str, str]:
+    """The names that the source of an `__init__` exports, each with the module that defines it."""
+    return {
+        alias.name: statement.module
+        for block in ast.parse(source).body
+        if isinstance(block, ast.If)
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for alias in statement.names
+    }

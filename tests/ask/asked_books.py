@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.zim.memory import MemoryArchive
+
 from kiwiresearch.ask.answer import Answer
 from kiwiresearch.ask.by_rule import answer_by_rule
 from kiwiresearch.ask.context import AskContext
@@ -15,7 +17,6 @@ from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.archive import Entry
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 PLAIN = AskOptions()
 ALWAYS, NEVER = 0.0, 2.0

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.ask.given import BOOK, BRIDGE, CURIE, LURE, a_found, a_passage, told
 from tests.claims.claimed import unsupported
+from tests.llm.scripted import CutOff, ScriptedModel
 from tests.llm.servers import Talk, event, serving, whole
 
 from kiwiresearch.ask.answer import GENERAL, AnswerConflict, AnswerSentence
@@ -18,7 +19,6 @@ from kiwiresearch.ask.settings import MODES, AskSettings, Mode
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Reply
-from kiwiresearch.llm.scripted import CutOff, ScriptedModel
 
 C, B, L = CURIE.key, BRIDGE.key, LURE.key
 BORN = "Marie Curie was born in 1867 in Warsaw."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.page.pages import a_page
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ask.answer import key_of
 from kiwiresearch.ask.page_units import PageCache, SegmentedPage, segment_page
@@ -11,7 +12,6 @@ from kiwiresearch.ask.settings import AskSettings
 from kiwiresearch.ids import BookId
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.archive import Entry, EntryRef
-from kiwiresearch.zim.memory import MemoryArchive
 
 SETTINGS = AskSettings()
 WINDOW, OVERLAP = 160, 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.ask.given import BRIDGE, CURIE, a_found, a_passage, told
+from tests.llm.scripted import ScriptedModel
 from tests.llm.servers import Talk, event, serving
 
 from kiwiresearch.ask.answer import Passage
@@ -11,7 +12,6 @@ from kiwiresearch.ask.by_model import MAX_FETCHES, TOOL
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Reply, ToolCall
-from kiwiresearch.llm.scripted import ScriptedModel
 
 MORE = a_passage("Harbour Bridge", "The bridge carries eight lanes of traffic.", start=900)
 LANES = f"The bridge carries eight lanes of traffic [{MORE.key}]."

@@ -6,12 +6,12 @@ import json
 
 import pytest
 from tests.brief.briefs import bronze_age
+from tests.llm.scripted import ScriptedModel, ScriptLine
 
 from kiwiresearch.brief.brief import Brief
 from kiwiresearch.brief.draft import StatementKeys
 from kiwiresearch.brief.writer import RewrittenBrief, rewrite
 from kiwiresearch.errors import BadReply, ModelUnreachable
-from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 
 NOT_ASKED = BadReply("not asked")
 SAID = "Egypt drove raiders from the sea back."

@@ -8,12 +8,12 @@ from hashlib import sha256
 import pytest
 from tests.brief.briefs import TOP, Making, a_claim, bronze_age, entry
 from tests.drawn import a_png
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.brief.brief import Brief, StatementGroup
 from kiwiresearch.brief.illustrations import MAX_BYTES, MAX_PICTURES, MAX_TOTAL_BYTES, illustrate
 from kiwiresearch.errors import BookUnreachable
 from kiwiresearch.zim.archive import EntryInfo
-from kiwiresearch.zim.memory import MemoryArchive
 
 BOX = '<table class="infobox"><tr><td><img src="I/box.png"></td></tr></table>'
 

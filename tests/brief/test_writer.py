@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brief.briefs import Making, a_claim, bronze_age, nothing
 from tests.claims.claimed import unsupported
+from tests.llm.scripted import ScriptedModel, ScriptLine
 
 from kiwiresearch.brief.brief import Brief, Difference, Dispute, DisputeView, Statement, StatementGroup
 from kiwiresearch.brief.draft import StatementKeys
 from kiwiresearch.brief.writer import RewrittenBrief, rewrite
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 
 SUMMARY = "Executive summary"
 NONE = '{"sentences": []}'

@@ -26,7 +26,7 @@ from kiwiresearch.kin.report.family_case import ReportInput
 from kiwiresearch.kin.report.summary import summary
 from kiwiresearch.kin.sources.registry import load_plugins
 from kiwiresearch.kin.sources.source import PersonQuery
-from kiwiresearch.kin.store.folder_lock import locked_folder
+from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.tree import Person
 
 HEAD = "0 HEAD\n1 GEDC\n2 VERS 5.5.1\n1 CHAR UTF-8\n"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims.claimed import extract
+from tests.llm.scripted import ScriptedModel, ScriptLine
 from tests.page.pages import a_page
 
 from kiwiresearch.claims.by_model import ClaimReader, Extraction, merged_claims
@@ -18,7 +19,6 @@ from kiwiresearch.claims.proposals import DroppedClaim, chunks_of
 from kiwiresearch.errors import BadReply, BadSettings, ModelUnreachable
 from kiwiresearch.evidence import is_on_page
 from kiwiresearch.llm.model import estimate_tokens
-from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.page.doc import PageDoc
 
 HTML = """

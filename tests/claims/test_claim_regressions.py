@@ -6,13 +6,13 @@ import json
 
 import pytest
 from tests.claims.claimed import BUILDER, CITY, claims_below, extract, texts, the_claim
+from tests.llm.scripted import ScriptedModel
 from tests.page.pages import BOOK, a_page
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.errors import QuoteNotFound
 from kiwiresearch.evidence import ground, is_on_page, recorded_quote
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.zim.archive import EntryRef
 
 BUILT = "The Red Tower was built in 1905."

@@ -23,6 +23,7 @@ from tests.crawl.trails import (
     visit,
     visits,
 )
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.crawl.state import CrawlPlan
 from kiwiresearch.crawl.step import CrawlStep
@@ -30,7 +31,6 @@ from kiwiresearch.embed.embedder import Vectors
 from kiwiresearch.errors import EmbedderError, PageNotFound, RedirectLoop
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.zim.archive import Entry
-from kiwiresearch.zim.memory import MemoryArchive
 
 ROAD = f"The salt road had an [[Inn]], a [[Mill]] and a [[Well]].\n{TEXT}"
 

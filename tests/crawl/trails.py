@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.crawl.settings import CrawlSettings, LinkFilters, ScoringWeights
 from kiwiresearch.crawl.state import CrawlPlan, CrawlState
@@ -19,7 +20,6 @@ from kiwiresearch.embed.embedder import Vectors, unit_rows
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import Score
 from kiwiresearch.zim.archive import Book, BookKind, Entry
-from kiwiresearch.zim.memory import MemoryArchive
 
 LINK = re.compile(r"\[\[([^]|]+)\|?([^]]*)\]\]")
 PLAIN = "== History ==\nMuch is told of it."

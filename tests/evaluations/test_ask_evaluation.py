@@ -13,6 +13,7 @@ from evals.ask import SETS, Measured, table
 from evals.asked import PASSAGES, Seen, judge
 from evals.golds import Row, holds, normal, rows_of, sample, tokens
 from evals.windows import Shown
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ask.answer import (
     GENERAL,
@@ -28,7 +29,6 @@ from kiwiresearch.evidence import Citation, recorded_quote
 from kiwiresearch.ids import BookId
 from kiwiresearch.zim.archive import EntryRef
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 BOOK = AnswerBook("b1", "schools", "Schools", "2007", "", "eng")
 ROW = Row("When was the fire?", ("1180 bc",), "Hattusa")

@@ -16,6 +16,7 @@ from evals.calibration import Judged, figures, fitted, judged_claims, table
 from evals.claims import judge, leniently, macro_f1, reading_of, strictly, subject_figures, type_figures
 from evals.coverage import Reached, Told, article_of, figures_of, numbers_of, reached_of
 from evals.labelled import Labelled, Row, sha_of
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.claims.by_rule import claims_of
 from kiwiresearch.claims.claim import Claim, ClaimId
@@ -24,7 +25,6 @@ from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.search.query import Score
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 LADY = (
     "<html><head><title>Ada Byron</title></head><body>"

@@ -6,8 +6,7 @@ import hashlib
 
 import pytest
 from evals.crawl import ARTICLES, FEWEST_LINKS, PAGES, Case, Visits, breadth_first, chosen, figures_of, links_of
-
-from kiwiresearch.zim.memory import MemoryArchive
+from tests.zim.memory import MemoryArchive
 
 NAMES = [f"Page_{number:03}" for number in range(100)]
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 from tests.kin.loop_family import linked, person_page
+from tests.llm.scripted import ScriptedModel
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.loop.case_model import is_long_past, review_with_model
@@ -28,9 +30,7 @@ from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.kin.sources.source import PersonQuery
 from kiwiresearch.llm.guards import MaskedModel
 from kiwiresearch.llm.model import Message, prompt
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.memory import MemoryArchive
 
 GIVEN = PlannerInput(
     CurrentState(5, 20, 3, 40, 3, 1),

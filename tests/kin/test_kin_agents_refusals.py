@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.kin.loop_family import PAGES, YEAR, a_case, open_family, person_page, researcher, write_family
 from tests.kin.test_kin_resolve import DOUBTFUL, an_opinion
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
@@ -24,7 +25,6 @@ from kiwiresearch.kin.resolve.resolver import propose
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
 from kiwiresearch.llm.guards import CircuitBreakerModel, find_ungrounded_word
 from kiwiresearch.llm.model import Message
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef
 

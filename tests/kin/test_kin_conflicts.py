@@ -6,13 +6,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.codec import plain
 from kiwiresearch.kin.conflict import Conflict, find_conflicts
 from kiwiresearch.kin.conflict_by_model import Analysis, reorder_values, review_conflicts
 from kiwiresearch.kin.conflict_values import compare_values
 from kiwiresearch.kin.tree import Evidence, Fact, FieldName, Person, Relationship, Source, Tree
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.text.dates.mentions import dates_in
 from kiwiresearch.text.dates.ranges import DateRange
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.extract.by_model import read_missing_fields
 from kiwiresearch.kin.extract.person_reader import read_person
 from kiwiresearch.kin.firewall.check import check
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.page.doc import PageDoc
 from kiwiresearch.page.parser import read_page
 from kiwiresearch.zim.archive import Entry, EntryRef

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.kin.cases import rows_of
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, waiting, write_family
+from tests.llm.scripted import ScriptedModel, ScriptLine
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.store.tables import SOURCE_RECORD
 from kiwiresearch.llm.replay import ReplayModel
-from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.search.open_book import OpenBook
 
 PLANNER, READER, VERIFIER = "You plan family research", "You read pages about persons", "You check values"

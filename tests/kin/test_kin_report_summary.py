@@ -6,13 +6,13 @@ import json
 
 import pytest
 from tests.kin.families import Making, vale_family
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.kin.report.by_model import fault_of, summary_prompt, write_summary
 from kiwiresearch.kin.report.family_case import Disagreement, RankedValue, ReportInput
 from kiwiresearch.kin.report.report import family_page, report
 from kiwiresearch.kin.report.summary import SummarySentence, summary
-from kiwiresearch.llm.scripted import ScriptedModel
 
 LIFE = SummarySentence(
     "Edmund Vale was born on 3 March 1801 in New Thornby and died on 9 May 1871, aged 70.", ("F1",), ("P1",)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import pytest
 from evals.kin_resolve import tree_figures
 from evals.kin_trees import halves
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import BadSettings, BadUsage
 from kiwiresearch.kin.gedcom.reader import read_gedcom
@@ -16,7 +17,6 @@ from kiwiresearch.kin.resolve.by_model import review_by_model
 from kiwiresearch.kin.resolve.proposal import DEFAULT_SETTINGS, MergeProposal, ResolveSettings, action_for
 from kiwiresearch.kin.resolve.resolver import compare, propose
 from kiwiresearch.kin.tree import Evidence, Person, PersonId, Relationship, Sex, Source, Tree
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.text.dates.mentions import dates_in
 
 

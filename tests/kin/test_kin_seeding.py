@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import BadUsage, NothingFound
 from kiwiresearch.kin.loop.seeds import find_seed_page
 from kiwiresearch.kin.sources.books import BookSource
 from kiwiresearch.search.open_book import OpenBook
-from kiwiresearch.zim.memory import MemoryArchive
 
 LIVES = {
     "Ottilie of the Western Isles": ("Ottilie (4 May 1819 – 2 June 1901) was the Queen of the Western Isles.", "She"),

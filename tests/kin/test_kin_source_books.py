@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import PageNotFound
 from kiwiresearch.kin.sources.books import BookSource, likeness
@@ -17,7 +18,6 @@ from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = {
     "Osric_Vane": "<h1>Osric Vane</h1><p><b>Osric Vane</b> (1703 – 1791) was a maker of clocks.</p>",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.kin.loop_family import PAGES, a_case, named, open_family, person_page, researcher, run, write_family
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.kin.loop.case_model import verify_by_model
@@ -15,7 +16,6 @@ from kiwiresearch.kin.loop.source_records import CheckedRecord, check_record
 from kiwiresearch.kin.source_facts import ExtractedFact, Hypothesis, PersonReading, Snippet
 from kiwiresearch.kin.sources.source import Fetched
 from kiwiresearch.kin.tree import FieldName, Source
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.zim.archive import EntryRef
 
 TEXT = "Ann Lee (5 May 1805 – 6 June 1880) was a painter. She was the daughter of Tom Lee of Hull. Ida Moor taught her."

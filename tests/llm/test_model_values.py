@@ -83,9 +83,9 @@ def test_more_text_is_never_fewer_tokens(one: str, two: str) -> None:
 
 
 def test_the_gateways_weight_is_carried_only_by_those_who_use_it() -> None:
-    """Neither the values nor the double pull in an HTTP client or a validator."""
+    """Neither the values nor recorded replies import an HTTP client or a validator."""
     code = (
-        "import sys, kiwiresearch.llm.scripted, kiwiresearch.llm.replay, kiwiresearch.llm.model;"
+        "import sys, kiwiresearch.llm.replay, kiwiresearch.llm.model;"
         "print([name for name in ('httpx2', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply, Schema
 from kiwiresearch.llm.replay import ReplayModel
-from kiwiresearch.llm.scripted import CutOff, ScriptedModel
 
 HELLO = (Message("user", "Hello?"),)
 FORM = Options(schema=Schema.of("form", {"type": "object"}))

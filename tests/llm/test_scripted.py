@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.llm.scripted import CutOff, ScriptedModel
 
 from kiwiresearch.errors import ModelError, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.model import Message, Model, Options, Piece, Reply
-from kiwiresearch.llm.scripted import CutOff, ScriptedModel
 
 
 def asked(text: str) -> list[Message]:

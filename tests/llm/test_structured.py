@@ -6,10 +6,10 @@ import json
 
 import pytest
 from pydantic import BaseModel, Field
+from tests.llm.scripted import ScriptedModel
 
 from kiwiresearch.errors import BadReply, ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.model import Message, Options, Reply
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.llm.structured import ask
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.llm.scripted import ScriptedModel
 from tests.llm.servers import Talk, event, serving
 
 from kiwiresearch.errors import ModelUnreachable, PromptTooLong
 from kiwiresearch.llm.chat import ChatModel, Timeouts
 from kiwiresearch.llm.model import Message, Options, Reply, Schema, Tool, ToolCall
 from kiwiresearch.llm.replay import ReplayModel
-from kiwiresearch.llm.scripted import ScriptedModel
 
 HELLO = (Message("user", "Hello?"),)
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}

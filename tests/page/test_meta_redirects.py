@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.page.pages import a_page
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import PageNotFound, RedirectLoop
 from kiwiresearch.page.parser import open_page
-from kiwiresearch.zim.memory import MemoryArchive
 
 
 def leads_to(path: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 OpenBookMaker = Callable[..., OpenBook]
 

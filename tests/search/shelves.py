@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.zim.memory import MemoryArchive
+
 from kiwiresearch.search.query import Hit, Score
 from kiwiresearch.zim.archive import Book, BookKind, Entry, EntryRef, Match
-from kiwiresearch.zim.memory import MemoryArchive
 
 PLANET = "<p>Mercury is the smallest planet and the closest to the Sun.</p>"
 ELEMENT = "<p>Mercury is a metal, the only one that is liquid in a warm room.</p>"

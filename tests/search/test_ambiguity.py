@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.llm.scripted import ScriptedModel, ScriptLine
 from tests.search.shelves import ELEMENT, GOD, PLANET, Noting, titles
 
 from kiwiresearch.errors import BadReply, KiwiError, ModelUnreachable, PromptTooLong
-from kiwiresearch.llm.scripted import ScriptedModel, ScriptLine
 from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for, usable_phrases
 from kiwiresearch.search.open_book import OpenBook
 from kiwiresearch.search.query import parse_query

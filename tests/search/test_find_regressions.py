@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.llm.scripted import ScriptedModel
 from tests.search.shelves import Noting, titles
 
 from kiwiresearch.cli.start import run
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.search.ambiguity import PhraseCache, is_ambiguous, phrases_for
 from kiwiresearch.search.interpretation import corrected_query
 from kiwiresearch.search.open_book import OpenBook

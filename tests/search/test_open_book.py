@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.search.shelves import Noting
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.page.html import bare_text
 from kiwiresearch.search.open_book import MIN_PAGE_SIZE, OpenBook
 from kiwiresearch.zim.book_writer import NewPage, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = {"Galaxy": "<p>A galaxy of stars</p>", "Star": "<p>A star</p>", "Quasar": "<p>A quasar</p>"}
 METADATA = {

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.book_search import BookSearch
 from kiwiresearch.search.open_book import OpenBook
@@ -14,7 +15,6 @@ from kiwiresearch.search.query import Score, parse_query
 from kiwiresearch.search.rank import QueryScorer, TextMatch, title_points
 from kiwiresearch.search.recall import SearchCandidate
 from kiwiresearch.search.shelf_search import SearchOptions, search_books
-from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = {
     "Galaxy": "<p>A galaxy is a system of stars, gas and dust.</p>",

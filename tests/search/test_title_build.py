@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import BadSettings, BadUsage, NotOffered
 from kiwiresearch.search import title_build
@@ -19,7 +20,6 @@ from kiwiresearch.search.titles import open_titles
 from kiwiresearch.zim.archive import TitleEntry
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = 400
 ENTRIES = 2 * PAGES

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.title_build import build_titles
 from kiwiresearch.search.titles import PER_SIZE, Correction, TitleIndex, open_titles, slips
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 WORDS = (
     "Albert", "Albert Einstein", "Alberta", "Alert", "Einstein", "Mississippi", "Schwarzenegger", "Washington",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import IndexStale
 from kiwiresearch.ids import BookId
@@ -18,7 +19,6 @@ from kiwiresearch.search.title_build import build_titles, titles_file
 from kiwiresearch.search.titles import ALL_ROWS, TitleIndex, TitleRow, open_titles
 from kiwiresearch.zim.archive import Book, TitleEntry
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 
 PAGES = (
     "Galaxy", "Galaxy (chocolate)", "Galaxy cluster", "Milky Way", "Samsung Galaxy", "OpenAI", "Open air museum",

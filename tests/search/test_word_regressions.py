@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.search.book_search import BookSearch, snippet
 from kiwiresearch.search.open_book import OpenBook
@@ -14,7 +15,6 @@ from kiwiresearch.search.rank import title_points
 from kiwiresearch.search.recall import find_candidates
 from kiwiresearch.text.languages import stemmer
 from kiwiresearch.text.words import occurrences, plain_lower, words_in
-from kiwiresearch.zim.memory import MemoryArchive
 
 
 def test_stems_are_the_same_in_every_thread() -> None:

@@ -13,13 +13,13 @@ from typing import Any
 import httpx2
 import pytest
 from pydantic import TypeAdapter
+from tests.llm.scripted import ScriptedModel
 from tests.web.running import UNHURRIED, Heard, a_client, a_room, heard, running
 from tests.web.told import ToldAsker
 
 from kiwiresearch.ask.answer import Answer, AnswerText, Done, EvidenceFound, Thought
 from kiwiresearch.ask.records import AnswerRecord, CitationRecord, FoundRecord, PassageRecord
 from kiwiresearch.errors import ModelUnreachable
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.web import streams
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext

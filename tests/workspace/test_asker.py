@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ask.given import a_found
 from tests.conftest import free_port
+from tests.llm.scripted import ScriptedModel
 
 import kiwiresearch
 from kiwiresearch.ask.answer import AnswerText, Done, Event, EvidenceFound, Preview, Thought
@@ -25,11 +26,9 @@ from kiwiresearch.ask.settings import AskOptions, AskSettings, ConversationTurn
 from kiwiresearch.codec import plain
 from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.workspace.asker import MAX_PASSAGES, MAX_QUESTION_CHARS, Asker
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.shelf import shelf_of
-from kiwiresearch.workspace.workspace import open_workspace
+from kiwiresearch.workspace.workspace import open_workspace, shelf_of
 
 BY_WORDS = AskSettings(reader=False)
 EINSTEIN = "When was Einstein born?"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.web.running import a_room
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.ids import BookId
 from kiwiresearch.mcp.arguments import SectionArguments
@@ -13,7 +14,6 @@ from kiwiresearch.mcp.context import ToolContext
 from kiwiresearch.mcp.tools import section_text
 from kiwiresearch.web.book_pages import books_named
 from kiwiresearch.workspace.policy import open_books_named
-from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.shelf import ListedBook
 from kiwiresearch.zim.sources import Source
 

@@ -9,12 +9,12 @@ from uuid import UUID
 import httpx2
 import pytest
 from tests.zim.far import from_afar
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import NotOffered, PageNotFound
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.serve import KiwixServer, ServeArchive
 
 ODD = (

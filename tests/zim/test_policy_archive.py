@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import BookMaker
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import BadSettings, BookHidden, PageHidden, PageNotFound
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.integrity import Verdicts
 from kiwiresearch.zim.libzim import LibzimArchive
-from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.paths import find_path, near_titles
 from kiwiresearch.zim.policy import (
     HiddenTitles,

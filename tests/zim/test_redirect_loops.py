@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.zim.memory import MemoryArchive
 
 from kiwiresearch.errors import RedirectLoop
 from kiwiresearch.zim.archive import MAX_HOPS, Archive
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.listing import HEADER, REDIRECT
-from kiwiresearch.zim.memory import MemoryArchive
 from kiwiresearch.zim.paths import find_path
 
 if TYPE_CHECKING:

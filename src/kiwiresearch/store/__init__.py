@@ -18,11 +18,10 @@ if TYPE_CHECKING:
         file_path,
         open_engine,
     )
-    from kiwiresearch.store.hosts import HostRow
     from kiwiresearch.store.job_row import JobRow, damage_message, removal_remedy
     from kiwiresearch.store.runs import Files, NoteLines
     from kiwiresearch.store.schema import Schema, digest, table_names
-    from kiwiresearch.store.store import CaseEntry, Store, open_store
+    from kiwiresearch.store.store import CaseEntry, HostRow, Store, open_store
     from kiwiresearch.store.users import PREFIX, ROLES, NewToken, Role, TokenRow, UserRow, UserTokens
 else:
     __getattr__ = lazy_exports(__name__)

@@ -13,6 +13,7 @@ from typing import cast
 import httpx2
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from tests.llm.scripted import ScriptedModel
 from tests.web.desk.shown import said
 from tests.web.running import UNHURRIED, Heard, a_browser, a_room, heard, running
 from tests.web.told import ToldAsker
@@ -22,7 +23,6 @@ from kiwiresearch.ask.notices import model_broke_off
 from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.errors import ModelUnreachable
 from kiwiresearch.llm.model import Model
-from kiwiresearch.llm.scripted import ScriptedModel
 from kiwiresearch.web.app import make_app
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.guard.identity import COOKIE, ServerToken

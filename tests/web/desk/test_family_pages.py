@@ -22,7 +22,7 @@ from kiwiresearch.cases.registry import CaseRegistry
 from kiwiresearch.cases.repository import case_id
 from kiwiresearch.kin.kinship import KinshipFinder
 from kiwiresearch.kin.source_facts import ExtractedFact, Snippet
-from kiwiresearch.kin.store.folder_lock import locked_folder
+from kiwiresearch.kin.store.location import locked_folder
 from kiwiresearch.kin.timeline import Age
 from kiwiresearch.messages.message import Message
 from kiwiresearch.text.dates.mentions import dates_in

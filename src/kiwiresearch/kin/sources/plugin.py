@@ -122,11 +122,6 @@ class Reliability(PluginPart):
     def form_of(self) -> SourceForm:
         return self.form or ("original" if self.evidence_type == "primary" else "authored")
 
-    def information_of(self) -> InformationKind:
-        if self.information:
-            return self.information
-        return self.evidence_type if self.evidence_type != "authored" else "undetermined"
-
 
 class Rule(PluginPart):
     """Where a page has a value."""

@@ -8,8 +8,7 @@ from kiwiresearch.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from kiwiresearch.kin.store.case import CaseStore
-    from kiwiresearch.kin.store.folder_lock import LOCK, locked_folder
-    from kiwiresearch.kin.store.location import CaseSchemas
+    from kiwiresearch.kin.store.location import LOCK, CaseSchemas, locked_folder
     from kiwiresearch.kin.store.queues import (
         ABANDONED,
         QUEUES,

@@ -17,8 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from kiwiresearch.errors import CannotWrite, FolderInUse, FolderTaken, KiwiError, RunDamaged, RunNotFound
 from kiwiresearch.ids import canonical_json
-from kiwiresearch.kin.store.folder_lock import WAIT_REMEDY, locked_folder
-from kiwiresearch.kin.store.location import CASE_ERRORS, create_schema
+from kiwiresearch.kin.store.location import CASE_ERRORS, WAIT_REMEDY, create_schema, locked_folder
 from kiwiresearch.kin.store.tables import AUDIT_HEAD, CASE_FORMAT, METADATA, RESEARCH_CASE, create_triggers
 from kiwiresearch.kin.tree import row_id
 from kiwiresearch.store import START, Address, Database, Schema, table_names

@@ -1,17 +1,43 @@
-"""The cases of a PostgreSQL database, each in its own schema."""
+"""Where a case is stored: its folder, which one process at a time may change, or a schema of a PostgreSQL database."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy import Connection, Text, literal_column, select, text
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.schema import DropSchema
 
-from kiwiresearch.errors import BadUsage, FolderTaken, RunDamaged, StoreUnreachable
+from kiwiresearch.errors import BadUsage, CannotWrite, FolderInUse, FolderTaken, RunDamaged, StoreUnreachable
 from kiwiresearch.kin.store.tables import AUDIT_HEAD
 from kiwiresearch.store import BUSY_S, POOL_SIZE, Address, ErrorKinds, database_errors, open_engine
+from kiwiresearch.system import FileLock
+
+LOCK = ".lock"
+WAIT_REMEDY = "Wait until it is done, or stop it."
+
+
+@contextmanager
+def locked_folder(folder: Path, *, timeout_s: float = 0.0) -> Iterator[None]:
+    """Lock the case of a folder against changes by others; readers do not wait."""
+    lock = FileLock(folder / LOCK)
+    try:
+        taken = lock.wait(timeout_s) if timeout_s else lock.acquire()
+    except OSError as problem:
+        raise CannotWrite(
+            f"The folder {str(folder)!r} cannot be written: {problem.strerror}.", remedy="Check its permissions."
+        ) from problem
+    if not taken:
+        raise FolderInUse(f"Another command is working on the case in {str(folder)!r}.", remedy=WAIT_REMEDY)
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 CASE_ERRORS = ErrorKinds("case", busy=FolderTaken, damaged=RunDamaged, unreachable=StoreUnreachable)
 SCHEMA_NAME = re.compile(r"[a-z_][a-z0-9_]*")

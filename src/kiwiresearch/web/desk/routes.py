@@ -16,7 +16,6 @@ from kiwiresearch.web.desk import (
     atlas,
     claims,
     compare,
-    exports,
     family,
     graph,
     home,
@@ -58,7 +57,7 @@ def routers(room: ServerContext, jobs: JobQueue, pages: Pages, accounts: Account
     """The routes of every part of the desk."""
     yield static_files.router()
     yield language_router()
-    of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes, exports)
+    of_runs = (run_pages, claims, timeline, numbers, graph, compare, notes)
     for part in (home, questions, search, reading, research, *of_runs, family, atlas):
         yield part.router(room, jobs, pages)
     yield people.people_router(room, accounts, pages)

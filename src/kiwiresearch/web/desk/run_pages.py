@@ -1,4 +1,4 @@
-"""The pages of a finished run: its brief with evidence, its pictures, and its source pages."""
+"""The pages of a finished run: its brief with evidence, its pictures, its source pages, and its exports."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from kiwiresearch.brief import (
     without_overlaps,
 )
 from kiwiresearch.claims import Claim, ClaimId
+from kiwiresearch.export import grouped_formats
 from kiwiresearch.jobs import JobQueue
 from kiwiresearch.messages import Catalogue
 from kiwiresearch.text.dates import DateRange
@@ -36,7 +37,8 @@ from kiwiresearch.web.desk.numbers import date_of_figure
 from kiwiresearch.web.desk.pages import ListPlace, Pages, list_page
 from kiwiresearch.web.desk.research_form import NUMBERS, form_address
 from kiwiresearch.web.desk.timeline import date_of_moment
-from kiwiresearch.web.guard import RoleRouter
+from kiwiresearch.web.exports import download_response
+from kiwiresearch.web.guard import RoleRouter, allow
 from kiwiresearch.web.run_view import RunName, RunView, run_views
 from kiwiresearch.zim import EntryRef
 
@@ -194,7 +196,7 @@ PageNumber = Annotated[int, Query(ge=1, le=1_000_000)]
 
 
 def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
-    """The brief at the address of the run, its pictures, and the list of its pages."""
+    """The brief at the address of the run, its pictures, the list of its pages, and its exports."""
     routes = RoleRouter("reader", include_in_schema=False)
     frames = run_views(room, jobs)
 
@@ -214,5 +216,17 @@ def router(room: ServerContext, jobs: JobQueue, pages: Pages) -> APIRouter:
         run = frames.get(run_id)
         shown = list_page(run.pages, page, ListPlace(run.url("pages"), parameter="page"), PAGES_PER_PAGE)
         return pages.show(request, "run_pages.html", run=run, tab="pages", shown=shown)
+
+    @routes.get("/runs/{run_id}/export")
+    def formats(request: Request, run_id: RunName) -> Response:
+        run = frames.get(run_id)
+        notes = len(run.notes.notes)
+        return pages.show(request, "export.html", run=run, tab="export", groups=grouped_formats(), notes=notes)
+
+    # Not a coroutine: making a file takes time, and must not block other requests.
+    @routes.get("/runs/{run_id}/export/{form}")
+    @allow("reader", "export")
+    def download(run_id: RunName, form: Annotated[str, Path(max_length=40)]) -> Response:
+        return download_response(frames.get(run_id), form)
 
     return routes
