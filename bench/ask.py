@@ -24,7 +24,8 @@ from kiwiresearch.ask.settings import AskOptions
 from kiwiresearch.search.query import parse_query
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
 WARM = 200

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from evals.data import ROOT
 
-from kiwiresearch.workspace.workspace import shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
 
 CLIENTS = 50
 SECONDS = 60.0

@@ -25,7 +25,8 @@ from kiwiresearch.page.html import bare_text
 from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import CLUSTER_CACHE_BYTES, LibzimArchive, set_cluster_cache
 
 TOPICS = ("Galaxy", "causes of the First World War", "Roman Empire", "Evolution", "rivers of Africa")

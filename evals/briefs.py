@@ -33,7 +33,8 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.text.similarity import jaccard
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import Archive
 from kiwiresearch.zim.libzim import LibzimArchive
 

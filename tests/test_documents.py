@@ -21,7 +21,8 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.settings import defaults, environment_variable
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.libzim import LibzimArchive
 
 ROOT = Path(__file__).parent.parent

@@ -18,7 +18,8 @@ from kiwiresearch.ids import BookId
 from kiwiresearch.runs.research import Research, ResearchTask, crawl_settings
 from kiwiresearch.workspace.atlas import load_authority
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import EntryRef
 
 

@@ -34,7 +34,8 @@ from kiwiresearch.kin.store.location import CaseSchemas
 from kiwiresearch.kin.store.tables import AUDIT_HEAD
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
 KINDS = ("folder", "sqlite", "postgresql")

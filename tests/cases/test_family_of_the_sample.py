@@ -11,7 +11,8 @@ from kiwiresearch.cases.case import Case
 from kiwiresearch.kin.loop.settings import CaseSettings
 from kiwiresearch.kin.tree import Tree
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 @pytest.fixture(scope="module")

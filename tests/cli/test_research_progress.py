@@ -20,7 +20,8 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.crawl.step import VisitStep
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 Told = Callable[..., tuple[int, str, str]]
 PAGE = re.compile(r"\[(\d+)/8\] (.+) \(depth (\d), ([\d.]+) points\)")

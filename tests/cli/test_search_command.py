@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from kiwiresearch.workspace.models import TitleIndexes
-from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import SAMPLE_NOTICE, open_workspace
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.libzim import LibzimArchive
 from kiwiresearch.zim.shelf import listed_book

@@ -17,7 +17,8 @@ from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.peers import add_peer_endpoint
 from kiwiresearch.web.server import listen
 from kiwiresearch.workspace.hosts import HostPresence
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.shelf import listed_book
 
 

@@ -30,7 +30,8 @@ from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.hosts import host_statuses
 from kiwiresearch.workspace.models import TitleIndexes
-from kiwiresearch.workspace.workspace import shelf_of, store_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import store_of
 from kiwiresearch.zim import peer_client
 
 FAULTS: tuple[Fault, ...] = ("garbage", "lies", "hangs", "hangs up", "refuses", "cuts off")

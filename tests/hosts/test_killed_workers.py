@@ -37,7 +37,8 @@ from kiwiresearch.runs.research import Research
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 

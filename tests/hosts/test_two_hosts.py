@@ -16,7 +16,7 @@ from kiwiresearch.verify.run import shelf_for, verify_run
 from kiwiresearch.workspace.asker import Asker
 from kiwiresearch.workspace.finder import Finder, search_record
 from kiwiresearch.workspace.hosts import host_statuses
-from kiwiresearch.workspace.workspace import shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 
 TIMINGS = "timings.json"

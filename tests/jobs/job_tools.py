@@ -23,7 +23,8 @@ from kiwiresearch.store.job_row import JobRow, job_columns
 from kiwiresearch.store.jobs import NEW_JOB, QUEUE_LOCK
 from kiwiresearch.store.store import Store
 from kiwiresearch.store.tables import JOB
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 
 TOPIC = "Bronze Age collapse"
 TIMEOUT_S = 60

@@ -47,7 +47,8 @@ from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.runs.writer import RunWriter
 from kiwiresearch.store.job_row import JobRow
 from kiwiresearch.workspace.output_folders import bulk_folder
-from kiwiresearch.workspace.workspace import Workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 

@@ -36,7 +36,8 @@ from kiwiresearch.jobs.worker_state import LeasedJob, WorkerLock
 from kiwiresearch.system import FileLock
 from kiwiresearch.workspace import workspace
 from kiwiresearch.workspace.settings import Settings
-from kiwiresearch.workspace.workspace import shelf_of, store_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import store_of
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="this system has no signals")
 

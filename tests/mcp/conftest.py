@@ -9,7 +9,8 @@ import pytest
 
 from kiwiresearch.mcp.context import ToolContext, open_context
 from kiwiresearch.mcp.tools import Toolbox
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 @pytest.fixture(scope="session")

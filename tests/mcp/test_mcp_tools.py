@@ -18,7 +18,8 @@ from kiwiresearch.mcp.context import ToolContext, open_context
 from kiwiresearch.mcp.server import FAULT, make_server, run_tool, tool_record
 from kiwiresearch.mcp.tools import MAX_TEXT, Toolbox
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 MAX_TOOLS, MAX_BYTES = 6, 8 * 1024
 

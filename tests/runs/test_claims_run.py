@@ -20,7 +20,8 @@ from kiwiresearch.page.parser import open_page
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.text.display import escaped_anywhere
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.archive import Archive
 
 TOPIC = "Bronze Age collapse"

@@ -19,7 +19,8 @@ from kiwiresearch.crawl.step import EndStep, StartStep, VisitStep
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.version import __version__
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 OUTPUTS = {"brief.json", "claims.jsonl", "corpus.jsonl", "graph.json", "report.html", "report.md", "run.log"}
 TOPIC = "causes of the Bronze Age collapse"

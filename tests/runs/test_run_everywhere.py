@@ -19,7 +19,8 @@ from kiwiresearch.crawl.settings import CrawlSettings
 from kiwiresearch.runs.manifest import read_manifest
 from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.shelf import Shelf
 
 PROGRAM = "from kiwiresearch.cli.start import main; main()"

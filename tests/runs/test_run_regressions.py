@@ -18,7 +18,8 @@ from kiwiresearch.errors import KiwiError
 from kiwiresearch.runs.research import Research, ResearchTask, RunProgress
 from kiwiresearch.runs.writer import choose_run_folder
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 FAST = CrawlSettings(fast=True, max_pages=4)
 

@@ -16,7 +16,8 @@ from kiwiresearch.runs.research import Research, ResearchTask
 from kiwiresearch.verify.ledger import Verification
 from kiwiresearch.verify.run import verify_run
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.book_writer import NewPage, write_book
 
 PAGES = {

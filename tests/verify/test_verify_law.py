@@ -19,7 +19,8 @@ from kiwiresearch.claims.claim import claim_from_record, claim_record
 from kiwiresearch.document.markdown import markdown
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.verify.run import verify_run
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.zim.shelf import Shelf
 
 FILES = (

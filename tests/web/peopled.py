@@ -22,8 +22,9 @@ from kiwiresearch.web.guard.limits import Shutdown
 from kiwiresearch.web.guard.roles import MCP_RULE, RoleRule, rule_of_route
 from kiwiresearch.web.runs import make_jobs
 from kiwiresearch.web.server import Server, listen
+from kiwiresearch.workspace.shelf import shelf_of
 from kiwiresearch.workspace.users import Actor, UserRegister, utc_now
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of, store_of
+from kiwiresearch.workspace.workspace import open_workspace, store_of
 
 UNLIMITED = {f"KIWIRESEARCH_LIMITS_{role}_REQUESTS_A_MINUTE": "1000000" for role in ("READER", "RESEARCHER", "OWNER")}
 """Limits of users whose tests ask many times in a short time."""

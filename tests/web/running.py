@@ -15,7 +15,8 @@ from fastapi import FastAPI
 
 from kiwiresearch.web.context import ServerContext
 from kiwiresearch.web.server import listen
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 UNHURRIED = {"KIWIRESEARCH_SERVE_REQUESTS_A_MINUTE": "1000000"}
 """Settings of a server that many tests ask in a short time."""

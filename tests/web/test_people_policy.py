@@ -20,7 +20,8 @@ from kiwiresearch.cli.options import open_books
 from kiwiresearch.errors import BookHidden, NothingFound, PageHidden
 from kiwiresearch.web.app import make_app
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.shelf import listed_book
 
 WHO = "the policy of Lycée X"

@@ -40,7 +40,7 @@ from kiwiresearch.cli.options import say
 from kiwiresearch.workspace.workspace import open_workspace
 from kiwiresearch.web import server
 from kiwiresearch.workspace.settings import with_values
-from kiwiresearch.workspace.workspace import shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
 
 async def endless():
     yield {"event": "citations", "data": "{}"}

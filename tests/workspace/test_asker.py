@@ -28,7 +28,8 @@ from kiwiresearch.errors import BadUsage, KiwiError, PageNotFound
 from kiwiresearch.ids import canonical_json
 from kiwiresearch.workspace.asker import MAX_PASSAGES, MAX_QUESTION_CHARS, Asker
 from kiwiresearch.workspace.finder import Finder
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 BY_WORDS = AskSettings(reader=False)
 EINSTEIN = "When was Einstein born?"

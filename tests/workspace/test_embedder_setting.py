@@ -17,7 +17,8 @@ from kiwiresearch.errors import BadSettings
 from kiwiresearch.workspace.finder import Finder
 from kiwiresearch.workspace.models import configured_embedder
 from kiwiresearch.workspace.settings import Settings
-from kiwiresearch.workspace.workspace import open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import open_workspace
 
 
 def searched(home: Path, monkeypatch: pytest.MonkeyPatch, sample_zim: Path, embedder: str) -> set[str]:

@@ -15,7 +15,8 @@ from kiwiresearch.errors import BadUsage
 from kiwiresearch.search.shelf_search import SearchOptions
 from kiwiresearch.workspace import finder as finding
 from kiwiresearch.workspace.finder import MAX_HITS, Finder, search_record
-from kiwiresearch.workspace.workspace import Workspace, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, open_workspace
 from kiwiresearch.zim.shelf import Shelf
 
 BookMaker = Callable[..., Path]

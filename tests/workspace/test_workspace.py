@@ -8,7 +8,8 @@ import pytest
 
 from kiwiresearch.api import open_shelf
 from kiwiresearch.errors import BookNotFound, NotABook, PageNotFound
-from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace, find_page, open_workspace
 from kiwiresearch.zim.book_writer import NewPage, NewRedirect, write_book
 from kiwiresearch.zim.shelf import listed_book
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         user_limits,
     )
     from kiwiresearch.workspace.settings import Folders, ServeSettings, Settings, defaults, with_values
+    from kiwiresearch.workspace.shelf import shelf_of
     from kiwiresearch.workspace.users import Actor, UserRegister, checked_label, owners, utc_moment, utc_now
     from kiwiresearch.workspace.workspace import (
         SAMPLE_NOTICE,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         locate_page,
         open_workspace,
         sections_named,
-        shelf_of,
         store_of,
     )
 else:

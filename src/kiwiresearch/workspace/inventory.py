@@ -12,7 +12,8 @@ from typing import Literal
 from kiwiresearch.codec import OMIT_DEFAULT, Record
 from kiwiresearch.errors import KiwiError
 from kiwiresearch.version import __version__
-from kiwiresearch.workspace.workspace import Workspace, shelf_of
+from kiwiresearch.workspace.shelf import shelf_of
+from kiwiresearch.workspace.workspace import Workspace
 from kiwiresearch.zim import Book, BookKind, Indexes, ListedBook, Shelf, books_below, library_files
 
 CHECK_WORDS = {
