@@ -27,7 +27,7 @@ from kiwiresearch.jobs.job import FamilyRequest
 from kiwiresearch.jobs.process import JobOrder
 from kiwiresearch.jobs.queue import JobQueue, QueueLimits
 from kiwiresearch.kin.loop.settings import CaseSettings
-from kiwiresearch.kin.store import integrity
+from kiwiresearch.kin.store import case as case_module
 from kiwiresearch.kin.store.case import CaseStore
 from kiwiresearch.kin.store.database import CaseDatabase
 from kiwiresearch.kin.store.location import CaseSchemas
@@ -271,7 +271,7 @@ def test_a_case_moves_and_stays_the_same(kiwi: Told, here: Path, store_url: str,
 
 def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a store, onto another case, of no case, or with a copy that differs: told, and everything stays."""
-    copied = integrity.copy_rows
+    copied = case_module.copy_rows
 
     def lossy(source: CaseDatabase, target: CaseDatabase) -> None:
         copied(source, target)
@@ -282,7 +282,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
     monkeypatch.setenv("KIWIRESEARCH_STORE", store_url)
     assert "There is no case in 'bob'." in kiwi("kin", "move", "bob")[2]
     with monkeypatch.context() as patch:
-        patch.setattr(integrity, "copy_rows", lossy)
+        patch.setattr(case_module, "copy_rows", lossy)
         assert "The copy of the case is not the same" in kiwi("kin", "move", "ann")[2]
     assert kiwi("kin", "cases")[1] == "There is no case yet.\n"
     with CaseStore.open(here / "cases/ann/case.sqlite", str, alone_s=0.0):
@@ -297,7 +297,7 @@ def test_a_move_that_cannot_be(kiwi: Told, here: Path, store_url: str, monkeypat
     assert aside.read_bytes() == before, "what was set aside before stays"
     assert aside.with_name("moved-case-2.sqlite").exists()
     assert kiwi("kin", "cases")[1] == "ann-pell: 0 people\nann: 0 people\n"
-    monkeypatch.setattr(integrity, "copy_rows", lossy)
+    monkeypatch.setattr(case_module, "copy_rows", lossy)
     assert "The copy of the case is not the same" in kiwi("kin", "move", "ann", "--to", "out")[2]
     assert not (here / "out").exists()
     assert kiwi("kin", "show", "--case", "ann")[0] == 0

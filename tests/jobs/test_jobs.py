@@ -202,7 +202,7 @@ def test_no_process_outlives_its_server(
         "from kiwiresearch.workspace.workspace import open_workspace\n"
         "from kiwiresearch.jobs.job import ResearchRequest\n"
         "from kiwiresearch.jobs.queue import JobQueue\n"
-        "from kiwiresearch.workspace.workspace import shelf_of\n"
+        "from kiwiresearch.workspace.shelf import shelf_of\n"
         "desk = open_workspace()\n"
         "jobs = JobQueue(desk, shelf_of(desk, [sys.argv[1]]).books, now=str)\n"
         f"job = jobs.start(ResearchRequest({TOPIC!r}, max_pages=6))\n"
