@@ -294,7 +294,7 @@ def test_people_at_other_machines_are_told_where_to_go(
     monkeypatch: pytest.MonkeyPatch, settings: ServeSettings, told: str
 ) -> None:
     """A server on all addresses says by which one the others reach it: 127.0.0.1 would be their own machine."""
-    monkeypatch.setattr("kiwiresearch.web.peers.own_address", lambda: "10.0.0.7")
+    monkeypatch.setattr("kiwiresearch.web.own_address", lambda: "10.0.0.7")
     assert serving_command._address_for_others(settings, "http://127.0.0.1:8321") == told
 
 
