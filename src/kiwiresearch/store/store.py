@@ -1,4 +1,4 @@
-"""The store: opened by its URL, brought to the current version, and compared by its digest."""
+"""The store: opened by its URL and brought to the current version; its hosts, its list of cases, and its digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compares two texts: whether and where they contradict each other, and how they disagree."""
+"""Compares two texts: whether and where they contradict each other, and how they disagree.
+
+Sentences that differ in one place only are compared there first; values, names and denials are compared otherwise.
+"""
 
 from __future__ import annotations
 

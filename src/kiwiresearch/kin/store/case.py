@@ -1,4 +1,8 @@
-"""A case: one family's research in one database, opened, read and written only through this class."""
+"""A case: one family's research in one database.
+
+It is opened, read and written only through `CaseStore`, which joins the parts of the other modules with the research
+log, copies of a case, and the check that nothing but this program changed its rows.
+"""
 
 from __future__ import annotations
 
